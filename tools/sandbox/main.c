@@ -14,7 +14,7 @@
 #include "text/memory.h"
 #include "webhooks/statuses.h"
 #include "webhooks/webhook_job.h"
-#include "webhooks/webhook_log.h"
+#include "webhooks/webhook_post.h"
 #include "wire/recorder.h"
 #include "wire/timer.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "control/fixtures.h"
-#include "nodes/template_write.h"
+#include "nodes/edges.h"
 #include "state/flow_list.h"
 #include "state/media_object.h"
 #include "state/media_url.h"
@@ -14,7 +14,7 @@
 #include "text/json_print.h"
 #include "webhooks/webhook_call.h"
 #include "webhooks/webhook_kinds.h"
-#include "webhooks/webhook_log.h"
+#include "webhooks/webhook_post.h"
 #include "webhooks/webhook_verify.h"
 #include "wire/faults.h"
 #include "wire/recorder.h"

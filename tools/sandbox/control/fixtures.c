@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "nodes/blocked_user.h"
-#include "nodes/qr_code.h"
-#include "nodes/upload_session.h"
+#include "nodes/edges.h"
 #include "state/access_token.h"
 #include "state/account.h"
 #include "state/flow_asset.h"

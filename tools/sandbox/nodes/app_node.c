@@ -1,4 +1,4 @@
-#include "nodes/app_node.h"
+#include "nodes/edges.h"
 
 #include "state/access_token.h"
 #include "text/json_print.h"

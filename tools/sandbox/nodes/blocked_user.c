@@ -1,4 +1,4 @@
-#include "nodes/blocked_user.h"
+#include "nodes/edges.h"
 
 #include "state/list_page.h"
 #include "state/number.h"

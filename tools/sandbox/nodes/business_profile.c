@@ -1,4 +1,4 @@
-#include "nodes/business_profile.h"
+#include "nodes/edges.h"
 
 #include "state/node_state.h"
 #include "text/json_merge.h"

@@ -1,4 +1,4 @@
-#include "nodes/callback_override.h"
+#include "nodes/edges.h"
 
 #include "nodes/callback_handshake.h"
 #include "state/node_state.h"

@@ -1,11 +1,77 @@
-#include "nodes/graph_dispatch.h"
+#include "nodes/edges.h"
 
-#include "nodes/graph_edges.h"
-#include "nodes/target_find.h"
+#include "state/flow_list.h"
+#include "state/media_object.h"
+#include "state/template_list.h"
 #include "text/json_print.h"
 #include "wire/graph_error.h"
 
 enum { IDS_MAX = 50 };
+
+/* --- the object --- */
+
+static const char *const type_names[] = {[NODE_NONE] = "",
+                                         [NODE_ME] = "User",
+                                         [NODE_APP] = "Application",
+                                         [NODE_DEBUG_TOKEN] = "debug_token",
+                                         [NODE_WABA] = "WhatsAppBusinessAccount",
+                                         [NODE_PHONE] = "WhatsAppBusinessPhoneNumber",
+                                         [NODE_MEDIA] = "WhatsAppMedia",
+                                         [NODE_FLOW] = "WhatsAppFlow",
+                                         [NODE_TEMPLATE] = "WhatsAppMessageTemplate",
+                                         [NODE_UPLOAD] = "UploadSession"};
+
+/* Returns the platform's name of the type of a node, "" for NODE_NONE. */
+static const char *target_type(enum node node) {
+    return type_names[node];
+}
+
+/* Returns the node of a name that each token has, or NODE_NONE. */
+static enum node named_node(const char *id) {
+    static const struct {
+        const char *name;
+        enum node node;
+    } names[] = {
+        {"me", NODE_ME}, {"app", NODE_APP}, {APP_ID, NODE_APP}, {"debug_token", NODE_DEBUG_TOKEN}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, id) == 0)
+            return names[i].node;
+    return NODE_NONE;
+}
+
+static const struct account *owner_find(const char *id, struct target *target) {
+    static const struct {
+        enum node node;
+        const struct account *(*owner)(const char *id);
+    } owners[] = {{NODE_WABA, account_by_waba},
+                  {NODE_MEDIA, media_owner},
+                  {NODE_FLOW, flow_owner},
+                  {NODE_TEMPLATE, template_owner},
+                  {NODE_UPLOAD, session_owner}};
+    const struct account *account = account_by_phone(id, &target->phone);
+    target->node = NODE_PHONE;
+    for (size_t i = 0; !account && i < sizeof owners / sizeof *owners; i++) {
+        account = owners[i].owner(id);
+        target->node = owners[i].node;
+    }
+    return account;
+}
+
+/* Finds the object with this id for a caller with this token. An object of an account with another
+ * token counts as unknown: NODE_NONE. */
+static struct target target_find(const char *id, const char *token) {
+    struct target target = {.node = named_node(id), .id = id};
+    if (target.node != NODE_NONE) {
+        target.account = account_by_token(token);
+        return target;
+    }
+    target.account = owner_find(id, &target);
+    if (!target.account || strcmp(target.account->token, token) != 0)
+        target.node = NODE_NONE;
+    return target;
+}
+
+/* --- its edge --- */
 
 static const struct edge *edge_find(const char *method, enum node node, const char *name,
                                     bool *known) {

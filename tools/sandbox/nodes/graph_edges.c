@@ -1,19 +1,5 @@
-#include "nodes/graph_edges.h"
+#include "nodes/edges.h"
 
-#include "nodes/app_node.h"
-#include "nodes/blocked_user.h"
-#include "nodes/business_profile.h"
-#include "nodes/callback_override.h"
-#include "nodes/flow_write.h"
-#include "nodes/media_upload.h"
-#include "nodes/message_send.h"
-#include "nodes/phone_node.h"
-#include "nodes/phone_settings.h"
-#include "nodes/qr_code.h"
-#include "nodes/registration.h"
-#include "nodes/template_write.h"
-#include "nodes/upload_session.h"
-#include "nodes/waba_node.h"
 #include "state/flow_list.h"
 #include "state/media_url.h"
 #include "state/template_list.h"
@@ -45,35 +31,6 @@ static void answer_phone_change(struct exchange *exchange, const struct target *
                     "(#100) The parameter webhook_configuration or pin is required.");
 }
 
-static void answer_send(struct exchange *exchange, const struct target *target) {
-    if (registration_check(exchange, target->id))
-        message_send(exchange, target->account, target->phone);
-}
-
-static void answer_upload(struct exchange *exchange, const struct target *target) {
-    upload_answer(exchange, target->account, target->phone);
-}
-
-static void answer_templates(struct exchange *exchange, const struct target *target) {
-    template_list(exchange, target->account);
-}
-
-static void answer_template(struct exchange *exchange, const struct target *target) {
-    template_show(exchange, target->id);
-}
-
-static void answer_flows(struct exchange *exchange, const struct target *target) {
-    flow_list(exchange, target->account);
-}
-
-static void answer_flow(struct exchange *exchange, const struct target *target) {
-    flow_show(exchange, target->id);
-}
-
-static void answer_media(struct exchange *exchange, const struct target *target) {
-    media_show(exchange, target->id);
-}
-
 static void answer_media_delete(struct exchange *exchange, const struct target *target) {
     media_delete(target->id);
     reply_success(exchange);
@@ -81,8 +38,8 @@ static void answer_media_delete(struct exchange *exchange, const struct target *
 
 /* clang-format off */
 const struct edge graph_edges[] = {
-    {"POST", NODE_PHONE, "messages", answer_send},
-    {"POST", NODE_PHONE, "media", answer_upload},
+    {"POST", NODE_PHONE, "messages", message_send},
+    {"POST", NODE_PHONE, "media", upload_answer},
     {"GET", NODE_PHONE, "", phone_show},
     {"POST", NODE_PHONE, "", answer_phone_change},
     {"GET", NODE_PHONE, "whatsapp_business_profile", profile_show},
@@ -108,21 +65,21 @@ const struct edge graph_edges[] = {
     {"GET", NODE_WABA, "subscribed_apps", subscription_list},
     {"POST", NODE_WABA, "subscribed_apps", subscription_add},
     {"DELETE", NODE_WABA, "subscribed_apps", subscription_remove},
-    {"GET", NODE_WABA, "message_templates", answer_templates},
+    {"GET", NODE_WABA, "message_templates", template_list},
     {"POST", NODE_WABA, "message_templates", template_create},
     {"DELETE", NODE_WABA, "message_templates", template_delete},
-    {"GET", NODE_WABA, "flows", answer_flows},
+    {"GET", NODE_WABA, "flows", flow_list},
     {"POST", NODE_WABA, "flows", flow_create},
-    {"GET", NODE_TEMPLATE, "", answer_template},
+    {"GET", NODE_TEMPLATE, "", template_show},
     {"POST", NODE_TEMPLATE, "", template_change},
-    {"GET", NODE_FLOW, "", answer_flow},
+    {"GET", NODE_FLOW, "", flow_show},
     {"POST", NODE_FLOW, "", flow_change},
     {"DELETE", NODE_FLOW, "", flow_delete},
     {"GET", NODE_FLOW, "assets", flow_assets_show},
     {"POST", NODE_FLOW, "assets", flow_assets_put},
     {"POST", NODE_FLOW, "publish", flow_publish},
     {"POST", NODE_FLOW, "deprecate", flow_deprecate},
-    {"GET", NODE_MEDIA, "", answer_media},
+    {"GET", NODE_MEDIA, "", media_show},
     {"DELETE", NODE_MEDIA, "", answer_media_delete},
     {"GET", NODE_ME, "", answer_me},
     {"GET", NODE_APP, "", app_show},

@@ -2,14 +2,14 @@
 
 #include <stdio.h>
 
-#include "nodes/graph_dispatch.h"
+#include "nodes/edges.h"
 #include "nodes/media_upload.h"
 #include "state/access_token.h"
 #include "state/account.h"
 #include "state/flow_asset.h"
 #include "state/media_url.h"
 #include "state/sandbox.h"
-#include "wire/fault_answer.h"
+#include "wire/faults.h"
 #include "wire/graph_error.h"
 #include "wire/request_body.h"
 

@@ -1,4 +1,5 @@
 #include "nodes/media_upload.h"
+#include "nodes/edges.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -171,15 +172,14 @@ static bool upload_check(struct exchange *exchange, const struct upload *upload)
     return file_check(exchange, upload);
 }
 
-void upload_answer(struct exchange *exchange, const struct account *account,
-                   const struct phone *phone) {
+void upload_answer(struct exchange *exchange, const struct target *target) {
     struct upload *upload = exchange->upload;
     unsigned char hash[CRYPTO_HASH_SIZE];
     if (!upload_check(exchange, upload))
         return;
     crypto_sha256_end(upload->digest, hash);
-    struct media media = {.waba_id = account->waba_id,
-                          .phone_id = phone->id,
+    struct media media = {.waba_id = target->account->waba_id,
+                          .phone_id = target->phone->id,
                           .mime = upload->part_type,
                           .filename = upload->filename,
                           .part_headers = upload->part_headers,

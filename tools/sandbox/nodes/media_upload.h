@@ -16,11 +16,6 @@ void upload_feed(struct upload *upload, struct slice piece);
 /* Returns the field access_token of an upload that was read, or NULL. */
 const char *upload_token(const struct upload *upload);
 
-/* Answers the upload of the exchange, to that number of that account, and adds the media. Called
- * under the write lock of the state. */
-void upload_answer(struct exchange *exchange, const struct account *account,
-                   const struct phone *phone);
-
 /* Closes the file, and deletes it unless it became media. */
 void upload_end(struct upload *upload);
 

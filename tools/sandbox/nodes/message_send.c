@@ -1,4 +1,4 @@
-#include "nodes/message_send.h"
+#include "nodes/edges.h"
 
 #include "judge/judge.h"
 #include "state/number.h"
@@ -165,10 +165,13 @@ static void answer_read(struct send *send) {
         buffer_add_text(&send->exchange->reply.body, "{\"success\":true}");
 }
 
-void message_send(struct exchange *exchange, const struct account *account,
-                  const struct phone *phone) {
-    struct send send = {
-        .exchange = exchange, .body = exchange->json, .account = account, .phone = phone};
+void message_send(struct exchange *exchange, const struct target *target) {
+    struct send send = {.exchange = exchange,
+                        .body = exchange->json,
+                        .account = target->account,
+                        .phone = target->phone};
+    if (!registration_check(exchange, target->id))
+        return;
     rules_settle(exchange->json, rules_find("envelope"), exchange->form);
     if (!exchange->json) {
         reply_error(exchange, 100, "(#100) The request body is not valid JSON.");

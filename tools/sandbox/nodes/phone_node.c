@@ -1,10 +1,7 @@
-#include "nodes/phone_node.h"
+#include "nodes/edges.h"
 
 #include <stdio.h>
 
-#include "nodes/business_profile.h"
-#include "nodes/callback_override.h"
-#include "nodes/registration.h"
 #include "state/list_page.h"
 #include "text/json_print.h"
 

@@ -1,4 +1,4 @@
-#include "nodes/phone_settings.h"
+#include "nodes/edges.h"
 
 #include "state/node_state.h"
 #include "text/json_merge.h"

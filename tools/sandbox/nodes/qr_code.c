@@ -1,4 +1,4 @@
-#include "nodes/qr_code.h"
+#include "nodes/edges.h"
 
 #include <inttypes.h>
 #include <sodium.h>

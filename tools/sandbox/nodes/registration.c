@@ -1,4 +1,4 @@
-#include "nodes/registration.h"
+#include "nodes/edges.h"
 
 #include "state/node_state.h"
 #include "text/json_merge.h"

@@ -1,4 +1,4 @@
-#include "nodes/template_write.h"
+#include "nodes/edges.h"
 
 #include <inttypes.h>
 #include <sodium.h>

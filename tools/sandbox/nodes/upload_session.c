@@ -1,4 +1,4 @@
-#include "nodes/upload_session.h"
+#include "nodes/edges.h"
 
 #include <inttypes.h>
 #include <sodium.h>

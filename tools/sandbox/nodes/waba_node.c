@@ -1,7 +1,5 @@
-#include "nodes/waba_node.h"
+#include "nodes/edges.h"
 
-#include "nodes/callback_override.h"
-#include "nodes/phone_node.h"
 #include "text/json_print.h"
 
 static const struct node_shape subscription_shape = {.type = "WhatsAppApplication",

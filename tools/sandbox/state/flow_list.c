@@ -109,17 +109,17 @@ static struct slice flow_whole(struct exchange *exchange, const struct item *ite
     return buffer_slice(&whole);
 }
 
-void flow_list(struct exchange *exchange, const struct account *account) {
+void flow_list(struct exchange *exchange, const struct target *target) {
     struct page_rules rules = {.cap = settings.flow_page_cap,
                                .silent = settings.flow_page_cap_silent,
                                .shape = &flow_shape,
                                .whole = flow_whole};
-    list_page(exchange, &flows, account->waba_id, &rules);
+    list_page(exchange, &flows, target->account->waba_id, &rules);
 }
 
-void flow_show(struct exchange *exchange, const char *id) {
+void flow_show(struct exchange *exchange, const struct target *target) {
     struct page_rules rules = {.shape = &flow_shape, .whole = flow_whole};
-    list_item(exchange, collection_find(&flows, id), &rules);
+    list_item(exchange, collection_find(&flows, target->id), &rules);
 }
 
 const struct account *flow_owner(const char *id) {

@@ -2,16 +2,17 @@
 #ifndef SANDBOX_FLOW_LIST_H
 #define SANDBOX_FLOW_LIST_H
 
+#include "state/graph_target.h"
 #include "state/list_page.h"
 
 /* All flows. */
 extern struct collection flows;
 
 /* Answers with a page of an account's flows. */
-void flow_list(struct exchange *exchange, const struct account *account);
+void flow_list(struct exchange *exchange, const struct target *target);
 
 /* Answers with the flow of this id, which exists. */
-void flow_show(struct exchange *exchange, const char *id);
+void flow_show(struct exchange *exchange, const struct target *target);
 
 /* Returns the account of the flow with this id, or NULL. */
 const struct account *flow_owner(const char *id);

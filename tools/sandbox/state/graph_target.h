@@ -1,4 +1,4 @@
-/* The object that a request names by the id in its path, and the edges of each type of object. */
+/* The object that a request names by the id in its path. */
 #ifndef SANDBOX_GRAPH_TARGET_H
 #define SANDBOX_GRAPH_TARGET_H
 
@@ -29,14 +29,6 @@ struct target {
     const struct account *account; /* its owner, or of the token where the node has none */
     const struct phone *phone;     /* of NODE_PHONE */
     const char *part;              /* the segment after the edge, or NULL */
-};
-
-/* What a method does with a node (edge "") or with one of its edges. */
-struct edge {
-    const char *method;
-    enum node node;
-    const char *name; /* with a slash at its end: the edge and one more segment */
-    void (*answer)(struct exchange *exchange, const struct target *target);
 };
 
 #endif

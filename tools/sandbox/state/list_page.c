@@ -7,7 +7,7 @@
 #include "state/settings.h"
 #include "text/json_print.h"
 #include "text/strict_json.h"
-#include "text/url_text.h"
+#include "text/text.h"
 #include "wire/graph_error.h"
 
 enum { LIMIT_DEFAULT = 25 };

@@ -58,14 +58,14 @@ void media_expire_urls(void) {
     url_epoch++;
 }
 
-void media_show(struct exchange *exchange, const char *id) {
+void media_show(struct exchange *exchange, const struct target *target) {
     static const struct node_shape shape = {.type = "WhatsAppMedia"};
-    const struct media *media = media_find(id);
+    const struct media *media = media_find(target->id);
     const char *host = exchange_header(exchange, "Host");
     struct buffer whole = buffer_in(exchange->arena), *out = &whole;
     const char *quote = settings.media_size_text ? "\"" : "";
     if (!text_matches(media->phone_id, exchange_parameter(exchange, "phone_number_id"))) {
-        reply_unknown_object(exchange, id);
+        reply_unknown_object(exchange, target->id);
         return;
     }
     buffer_add_text(out, "{\"messaging_product\":\"whatsapp\",\"url\":");

@@ -3,10 +3,11 @@
 #ifndef SANDBOX_MEDIA_URL_H
 #define SANDBOX_MEDIA_URL_H
 
+#include "state/graph_target.h"
 #include "state/media_object.h"
 
 /* Answers GET /{media-id} of media that exists: type, digest, size, URL. */
-void media_show(struct exchange *exchange, const char *id);
+void media_show(struct exchange *exchange, const struct target *target);
 
 /* Whether the path is that of the URLs of media. */
 bool media_is_download(const char *path);

@@ -64,17 +64,17 @@ static const struct node_shape template_shape = {
              "delivery_only,degrees_of_freedom_spec,specific_rejection_reason",
 };
 
-void template_list(struct exchange *exchange, const struct account *account) {
+void template_list(struct exchange *exchange, const struct target *target) {
     struct page_rules rules = {.cap = settings.template_page_cap,
                                .silent = settings.template_page_cap_silent,
                                .shape = &template_shape,
                                .wanted = template_wanted};
-    list_page(exchange, &templates, account->waba_id, &rules);
+    list_page(exchange, &templates, target->account->waba_id, &rules);
 }
 
-void template_show(struct exchange *exchange, const char *id) {
+void template_show(struct exchange *exchange, const struct target *target) {
     struct page_rules rules = {.shape = &template_shape};
-    list_item(exchange, collection_find(&templates, id), &rules);
+    list_item(exchange, collection_find(&templates, target->id), &rules);
 }
 
 const struct account *template_owner(const char *id) {

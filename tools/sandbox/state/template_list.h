@@ -3,6 +3,7 @@
 #ifndef SANDBOX_TEMPLATE_LIST_H
 #define SANDBOX_TEMPLATE_LIST_H
 
+#include "state/graph_target.h"
 #include "state/list_page.h"
 
 /* All templates. */
@@ -10,10 +11,10 @@ extern struct collection templates;
 
 /* Answers with a page of an account's templates, filtered by name, language, status and category of
  * the query. */
-void template_list(struct exchange *exchange, const struct account *account);
+void template_list(struct exchange *exchange, const struct target *target);
 
 /* Answers with the template of this id, which exists. */
-void template_show(struct exchange *exchange, const char *id);
+void template_show(struct exchange *exchange, const struct target *target);
 
 /* Returns the account of the template with this id, or NULL. */
 const struct account *template_owner(const char *id);

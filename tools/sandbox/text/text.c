@@ -27,3 +27,11 @@ bool text_contains(const char *text, const char *needle) {
 bool text_matches(const char *text, const char *want) {
     return !want || (text && strcmp(text, want) == 0);
 }
+
+void url_encode(struct buffer *out, const char *text) {
+    for (; *text != '\0'; text++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", *text))
+            buffer_add(out, text, 1);
+        else
+            buffer_printf(out, "%%%02X", (unsigned char)*text);
+}

@@ -2,7 +2,7 @@
 #ifndef SANDBOX_TEXT_H
 #define SANDBOX_TEXT_H
 
-#include "base/arena.h"
+#include "base/buffer.h"
 
 /* Returns a copy of `text` in `arena`; NULL for NULL. */
 const char *text_copy(struct arena *arena, const char *text);
@@ -20,5 +20,8 @@ bool text_contains(const char *text, const char *needle);
 /* Whether `text` equals `want`. With `want` NULL every text does; a NULL text equals nothing
  * else. */
 bool text_matches(const char *text, const char *want);
+
+/* Appends `text` with all but unreserved characters percent-encoded, for a URL. */
+void url_encode(struct buffer *out, const char *text);
 
 #endif

@@ -10,8 +10,8 @@
 #include "state/settings.h"
 #include "text/memory.h"
 #include "text/text.h"
-#include "webhooks/webhook_log.h"
 #include "webhooks/webhook_payload.h"
+#include "webhooks/webhook_post.h"
 #include "webhooks/webhook_transfer.h"
 
 enum { AT_ONCE = 64, PARALLEL = 8 };

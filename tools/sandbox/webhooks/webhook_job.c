@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "text/memory.h"
-#include "webhooks/webhook_log.h"
+#include "webhooks/webhook_post.h"
 
 enum { JOBS_MAX = 64 };
 

@@ -1,4 +1,5 @@
-/* A POST of a webhook (or the GET of a verification) and its attempts. */
+/* A POST of a webhook (or the GET of a verification) and its attempts, and the list of the last
+ * ones with theirs (control call GET webhooks). */
 #ifndef SANDBOX_WEBHOOK_POST_H
 #define SANDBOX_WEBHOOK_POST_H
 
@@ -38,5 +39,14 @@ void post_print(struct buffer *out, const struct post *post, bool with_body);
 
 /* Appends `count` posts as {posts: [...]}. */
 void posts_print(struct buffer *out, const struct post *posts, size_t count, bool with_body);
+
+/* Adds finished posts to the list. `arena` takes temporary texts. */
+void webhook_log(struct arena *arena, const struct post *posts, size_t count);
+
+/* Appends the list as a JSON array, oldest first. */
+void webhook_log_list(struct buffer *out);
+
+/* Empties the list. */
+void webhook_log_clear(void);
 
 #endif

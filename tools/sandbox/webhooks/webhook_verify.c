@@ -5,7 +5,7 @@
 #include "state/settings.h"
 #include "text/json_fields.h"
 #include "text/json_print.h"
-#include "text/url_text.h"
+#include "text/text.h"
 
 static const struct json_field verification_fields[] = {
     {"url", JSON_TEXT, offsetof(struct verification, url)},

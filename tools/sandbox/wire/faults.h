@@ -65,4 +65,10 @@ struct fault *fault_take(const struct exchange *exchange, bool early);
 /* Ends the use of a fault that fault_take returned; NULL is allowed. */
 void fault_drop(struct fault *fault);
 
+/* Whether the fault answers instead of the platform, so that the request is not carried out. */
+bool fault_replaces(const struct fault *fault);
+
+/* Makes the answer of the exchange's fault. */
+void fault_answer(struct exchange *exchange);
+
 #endif
