@@ -243,7 +243,11 @@ buttons() {
     send_interactive "$(buttons a b c d)"
     assert_refused 400 131009
     send_interactive "$(buttons Yes Yes)"
-    assert_refused 400 131009 Duplicated
+    assert_refused 400 131009 'Duplicated title'
+    send_interactive "$(buttons Yes No | gojq -c '.action.buttons[].reply.id = "same"')"
+    assert_refused 400 131009 'Duplicated id'
+    send_interactive "$(buttons Yes | gojq -c 'del(.action.buttons[0].reply.title)')"
+    assert_refused 400 100 "['title'] is required"
     send_interactive "$(buttons 123456789012345678901)"
     assert_refused 400 100 20
     send_interactive "$(buttons Yes | gojq -c 'del(.body)')"
