@@ -1,45 +1,54 @@
 # shellcheck shell=bash
-# Sweeps over a send: `load helpers/sending` after helpers/sweep.
+# The kind of sweep for a request that sends: `load helpers/sending` after helpers/sweep.
 #
-# Every round has its own recipient and starts with the initial database. Its result goes to the
-# file $notes; at the end these results are compared with the requests that the platform received:
-#
-#     begin_sweep; for ...; do next_round SEND; send_captured SEND ...; check_round WHAT; done
-#     end_sweep TEXT FAULTS KILLS
-#
-# SEND is `plain`, or `keyed`: the same with an Idempotency-Key.
+# Every point has its own recipient and starts with the initial database. Its result goes to the
+# file $notes; at the end these results are compared with the requests that the platform received.
+# The subjects are `plain`, `keyed`, the same with an Idempotency-Key, and `graph`, in the platform's
+# own form.
 
-# Captures both sends: capture_sends [PADDING]. PADDING makes the requests longer, but not the
+# Captures the sends: capture_sends [PADDING]. PADDING makes the requests longer, but not the
 # messages.
 capture_sends() {
     padding=${1-}
     to=15550000000
-    capture_request plain POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN"
-    capture_request keyed POST /v2/messages/send/text -d "$(our_body)" --as "$TOKEN" -H \
+    capture_request plain POST /v2/messages/send/text -d "$(our_body plain)" --as "$TOKEN"
+    capture_request keyed POST /v2/messages/send/text -d "$(our_body keyed)" --as "$TOKEN" -H \
         'Idempotency-Key: once'
+    capture_request graph POST "/v23.0/$LINE/messages" -d "$(our_body graph)" --as "$TOKEN"
 }
 
-our_body() {
-    printf '{"phoneNumberId":"%s","to":"%s","text":"Is it open?","ignored":"%s"}' "$LINE" "$to" \
-        "${padding-}"
+our_body() { # SUBJECT
+    if [[ $1 == graph ]]; then
+        printf '{"messaging_product":"whatsapp","recipient_type":"individual","to":"%s",' "$to"
+        printf '"type":"text","text":{"body":"Is it open?"}}'
+    else
+        printf '{"phoneNumberId":"%s","to":"%s","text":"Is it open?","ignored":"%s"}' "$LINE" \
+            "$to" "${padding-}"
+    fi
 }
 
-begin_sweep() {
-    forget_sent
-    notes=$STACK/notes
-    : >"$notes"
-    points=0 faults=0 killed=0 recorded=0 unsent=0 unrecorded=0
-}
-
-next_round() {
+begin_send() {
+    if [[ ${notes_of-} != "$subject $fault" ]]; then
+        forget_sent
+        notes=$STACK/notes notes_of="$subject $fault"
+        : >"$notes"
+    fi
     round=$((${round-0} + 1))
     to=$((15550000000 + round))
-    our_body >"$STACK/$1.body"
-    send=$1
+    our_body "$subject" >"$STACK/$subject.body"
     restore
 }
 
-# Prints what the round stored: `nothing` or `message WAMID`; then the state of the idempotency key:
+# Prints the value of an expression on the server, or else of one on a file: of_database SERVER FILE
+of_database() {
+    if [[ -n ${SERVER-} ]]; then
+        printf '%s' "$1"
+    else
+        printf '%s' "$2"
+    fi
+}
+
+# Prints what the point stored: `nothing` or `message WAMID`; then the state of the idempotency key:
 # `none`, `started`, or the status of its answer; then the results of the integrity checks. Any
 # other output means a damaged database.
 describe_database() {
@@ -47,11 +56,12 @@ describe_database() {
             WHEN '000' THEN 'nothing' WHEN '111' THEN 'message ' ||
                 (SELECT wamid FROM message m JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id
                 WHERE c.phone = '$to' AND m.direction = 'out' AND m.type = 'text' AND m.status = 'accepted'
-                    AND json_extract(CAST(m.body AS TEXT), '\$.to') = '$to')
+                    AND $(of_database "convert_from(m.body, 'UTF8')::json->>'to'" \
+        "json_extract(CAST(m.body AS TEXT), '\$.to')") = '$to')
             ELSE 'half' END;
-        SELECT coalesce((SELECT coalesce(status, 'started') FROM idempotency), 'none');
-        SELECT group_concat(integrity_check) FROM pragma_integrity_check;
-        SELECT count(*) FROM pragma_foreign_key_check"
+        SELECT coalesce((SELECT coalesce(CAST(status AS TEXT), 'started') FROM idempotency), 'none');
+        $(of_database "SELECT 'ok'; SELECT 0" "SELECT group_concat(integrity_check)
+            FROM pragma_integrity_check; SELECT count(*) FROM pragma_foreign_key_check")"
 }
 
 # Sets `stored` (a wamid or an empty string) and `key` (none, started or a status).
@@ -75,12 +85,11 @@ read_answer() {
     answered_wamid=${text%%\"*}
 }
 
-# Checks a round: the answer is complete, or there is a reason that it is missing; the message id of
-# the answer is stored. With a key, repeats the request: it must be replayed or refused, and may be
-# sent only if it has never been sent. check_round WHAT [NAME-OF-THE-CALL]
-check_round() {
+# The answer is complete, or there is a reason that it is missing; the message id of the answer is
+# stored. With a key, repeats the request: it must be replayed or refused, and may be sent only if it
+# has never been sent. After SIGTERM no key is in doubt.
+check_send() { # WHAT CALL
     local claims_unsent=''
-    ((code != 137)) || killed=$((killed + 1))
     assert_outcome "$@"
     read_answer
     read_database "$1"
@@ -92,7 +101,8 @@ check_round() {
     [[ ! -s $answer || -n $answered_wamid ]] || grep -q 'not known' "$answer" || claims_unsent=yes
     printf '%s|%s|%s|%s|%s|%s\n' "$to" "$stored" "$answered_wamid" "$key" "$claims_unsent" "$1" \
         >>"$notes"
-    [[ $send != keyed ]] || check_repeated "$1" "$key" "$stored" "$answered_wamid"
+    [[ $fault != TERM || $key != started ]] || fail "$1: the key is in doubt"
+    [[ $subject != keyed ]] || check_repeated "$1" "$key" "$stored" "$answered_wamid"
 }
 
 # Succeeds if the answer is 409 with that outcome: refused_as OUTCOME
@@ -104,6 +114,25 @@ is_replay() { # STATUS
     answered "$1" && grep -q '^Idempotent-Replayed: true' "$answer"
 }
 
+# If the platform has the message, a status of it settles the key: the repeated request gets the
+# message id, and the record is completed.
+settle_by_status() { # WHAT
+    local tracking
+    tracking=$(sandbox GET 'requests?path=/messages' | gojq -r --arg to "$to" \
+        '.[] | select(.complete) | .body | fromjson
+        | select(.to == $to).biz_opaque_callback_data')
+    [[ -n $tracking ]] || return 0
+    take "$(payload "$(status_of "wamid.settled$to" sent \
+        "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$tracking\"")")"
+    send_captured keyed
+    is_replay 200 || fail "$1: a status did not settle the key: $(cat "$answer")"
+    read_answer
+    assert_equal "$answered_wamid" "wamid.settled$to"
+    assert_equal "$(db "SELECT count(*), min(source), min(type) FROM message
+        WHERE wamid = '$answered_wamid'")" '1|api|text' || fail "$1"
+    count settled
+}
+
 check_repeated() { # WHAT KEY STORED ANSWERED-WAMID
     send_captured keyed
     case $2 in
@@ -113,6 +142,8 @@ check_repeated() { # WHAT KEY STORED ANSWERED-WAMID
         db 'UPDATE idempotency SET created_at = created_at - 61000'
         send_captured keyed
         refused_as unknown || fail "$1: expected 409: $(cat "$answer")"
+        settle_by_status "$1"
+        return
         ;;
     *)
         is_replay "$2" || fail "$1: no replay: $(cat "$answer")"
@@ -141,32 +172,31 @@ sent_to() {
     gojq -r '.[].body | fromjson.to' "$STACK/platform.requests" | sort | uniq -c | awk '{ print $2, $1 }'
 }
 
-# Compares the requests that the platform received with the results of the rounds: no message was
+# Compares the requests that the platform received with the results of the points: no message was
 # sent twice, and every message that was stored or answered was sent. Counts `recorded`, `unsent`,
 # and `unrecorded`: sent, but not stored.
-end_sweep() { # TEXT FAULTS KILLS
+end_send() {
     local to stored answered_wamid key claims_unsent what number
     declare -A sent=()
+    notes_of=''
     while read -r to number; do
         [[ $number == 1 ]] || fail "sent $number times: $(grep "^$to" "$notes")"
         sent[$to]=1
     done < <(sent_to)
     while IFS='|' read -r to stored answered_wamid key claims_unsent what; do
         # only the repeated request was sent
-        if [[ -z ${sent[$to]-} || ($send == keyed && $key == none) ]]; then
+        if [[ -z ${sent[$to]-} || ($subject == keyed && $key == none) ]]; then
             [[ -z $stored$answered_wamid ]] ||
                 fail "$what: never sent, but stored or answered: $stored$answered_wamid"
-            unsent=$((unsent + 1))
+            count unsent
             continue
         fi
         [[ -z $claims_unsent ]] ||
             fail "$what: sent, but the answer does not say that it may have been sent"
         if [[ -n $stored ]]; then
-            recorded=$((recorded + 1))
+            count recorded
         else
-            unrecorded=$((unrecorded + 1))
+            count unrecorded
         fi
     done <"$notes"
-    say_sweep "$1: $recorded sent and recorded, $unrecorded sent alone, $unsent not sent; none twice, none half" \
-        "$points" "$2" "$3"
 }

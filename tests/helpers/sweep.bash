@@ -2,6 +2,8 @@
 # Kills a program, or makes a system call or an allocation fail, at every point of its execution:
 # `load helpers/sweep` after helpers/all. For files that run over `direct` alone.
 #
+#     sweep KIND SUBJECT FAULT MOST [FIRST [DENSE]]
+#                     tries a fault at points of a program; below
 #     capture_request NAME METHOD PATH [option of request...]
 #                     captures the environment and standard input of a CGI for that request, and sends
 #                     nothing
@@ -55,7 +57,7 @@ answered() { # STATUS
 }
 
 # Succeeds if the answer is complete: a head, and a body of the announced length that is an
-# envelope.
+# envelope or has the platform's form.
 is_envelope() {
     local line length='' body
     {
@@ -68,8 +70,10 @@ is_envelope() {
     } <"$answer"
     LC_ALL=C eval '[[ ${#body} == "$length" ]]' || return 1
     [[ $body == '{"success":true,"data":'*'}' ]] && answered 200 && return 0
-    gojq -e '.success == false and (.error | length > 0) and (.message | length > 0)' >/dev/null \
-        2>&1 <<<"$body"
+    # in the platform's form
+    [[ $body =~ ^'{"'(messaging_product|id)'":'.*'}'$ ]] && answered 200 && return 0
+    gojq -e '(.success == false and (.error | length > 0) and (.message | length > 0))
+        or (.error | .code > 0 and (.message | length > 0))' >/dev/null 2>&1 <<<"$body"
 }
 
 # Expects a complete answer; or no answer and a failure exit status, so that Apache answers instead;
@@ -84,7 +88,8 @@ assert_outcome() {
 
 # --- the database, restored for every point ---
 
-# Keeps a copy of the database; every round starts with it.
+# Keeps a copy of the database, with which every point starts from now on in this test; without NAME
+# those of all tests: keep_database [NAME]
 keep_database() {
     if [[ -n ${SERVER-} ]]; then
         fresh=$(create_database TEMPLATE "$(database_name)")
@@ -92,7 +97,8 @@ keep_database() {
         return
     fi
     sqlite3 "$DB" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
-    cp "$DB" "$STACK/fresh.db"
+    kept=${1-fresh}
+    cp "$DB" "$STACK/$kept.db"
 }
 
 restore() {
@@ -102,7 +108,7 @@ restore() {
         return
     fi
     rm -f "$DB" "$DB-wal" "$DB-shm"
-    cp "$STACK/fresh.db" "$DB"
+    cp "$STACK/${kept-fresh}.db" "$DB"
 }
 
 # Prints the name of the first system call that changes the database; on a server, of the first
@@ -115,11 +121,11 @@ first_change() {
 
 # Sets the `step` between points so that at most MOST of COUNT points are tried, and `which` to a
 # description of it: choose_step COUNT MOST. Without TEST_FULL the maximum is a fifth of MOST, but
-# not less than 16.
+# not less than 8.
 choose_step() {
     local most=${SWEEP_POINTS:-$2}
-    if [[ -z ${SWEEP_POINTS-}${TEST_FULL-} ]] && ((most > 16)); then
-        most=$((most / 5 > 16 ? most / 5 : 16))
+    if [[ -z ${SWEEP_POINTS-}${TEST_FULL-} ]] && ((most > 8)); then
+        most=$((most / 5 > 8 ? most / 5 : 8))
     fi
     step=$((($1 + most - 1) / most))
     ((step > 1)) || step=1
@@ -204,4 +210,116 @@ starving() {
 read_tally() {
     read -r made failed <"$STACK/starve"
     made=$((10#$made)) failed=$((10#$failed))
+}
+
+# --- a sweep: one fault at points of one program ---
+#
+#     sweep KIND SUBJECT FAULT MOST [FIRST [DENSE]]
+#
+# SUBJECT is a captured request. FAULT is KILL or TERM (the signal, at a system call), errors (of
+# system calls), memory (one allocation fails), or famine (all fail from one on). The system calls
+# are those from the first one named FIRST on, by default `getpeername`, before which the C library
+# starts; the allocations are all, or those from number FIRST on. At most MOST of the points are
+# tried, and each one from the first call DENSE on.
+#
+# KIND has the functions that say what must hold, whatever happens; $subject and $fault are set:
+#
+#     begin_KIND              makes what each point starts with
+#     check_KIND WHAT CALL    judges the answer, the database, the platform and the disk after the
+#                             fault WHAT, at a call of that name, or `memory`; calls `count`
+#     end_KIND                judges all points together, if there is such a function
+#
+# Sets `outcome`, how often `count NAME` was called with each NAME, and prints a summary with it.
+
+count() { # NAME
+    outcome[$1]=$((${outcome[$1]-0} + 1))
+}
+
+# Makes sure that each of these outcomes was seen, where all or many points were tried: expect NAME...
+expect() {
+    local name
+    ((points < 30)) && return
+    for name; do
+        ((${outcome[$name]-0} > 0)) || fail "no point of $subject with $fault: $name"
+    done
+}
+
+# Runs the program once, undisturbed. Sets `tries`: lines `CALL NUMBER [ERROR]`, or numbers of
+# allocations.
+list_tries() { # FIRST
+    local calls
+    "begin_$kind"
+    if [[ $fault == memory || $fault == famine ]]; then
+        starving 0
+        OUT=$starved send_captured "$subject" "${starve[@]}"
+        read_tally
+        [[ $1 =~ ^[0-9]+$ ]] || set -- 1
+        mapfile -t tries < <(seq "$1" "$made")
+    else
+        send_captured "$subject" "${tracing[@]}" -o "$STACK/trace"
+        mapfile -t calls < <(calls_of "$STACK/trace" "$1")
+        tries=("${calls[@]}")
+        [[ $fault != errors ]] || list_errors
+    fi
+    [[ $code == 0 ]] || fail "$subject, undisturbed, ends with $code: $(cat "$stderr")"
+    answered 200 || fail "$subject, undisturbed: $(cat "$answer" "$stderr")"
+    ((${#tries[@]} > 30)) || fail "$subject has only ${#tries[@]} points"
+}
+
+# Sets `chosen` to the numbers of the points to try: choose_points MOST [DENSE]
+choose_points() {
+    local dense=${#tries[@]} step
+    if [[ -n ${2-} ]]; then
+        dense=0
+        while ((dense < ${#tries[@]})) && [[ ${tries[dense]} != "$2 "* ]]; do
+            dense=$((dense + 1))
+        done
+    fi
+    choose_step $((${#tries[@]} - dense)) ${#tries[@]}
+    mapfile -t chosen < <(seq "$dense" "$step" $((${#tries[@]} - 1)))
+    choose_step "$dense" "$1"
+    mapfile -t -O "${#chosen[@]}" chosen < <(seq 0 "$step" $((dense - 1)))
+}
+
+# Runs the program with the fault at one point.
+try_point() { # CALL NUMBER [ERROR] or NUMBER
+    local what call=$1
+    "begin_$kind"
+    case $fault in
+    memory | famine)
+        starving "$1" "$([[ $fault == famine ]] && echo 0 || echo 1)"
+        call=memory what="allocation $1"
+        OUT=$starved send_captured "$subject" "${starve[@]}"
+        read_tally
+        faults=$((faults + (failed > 0)))
+        ;;
+    *)
+        what="${3-SIG$fault} at $1 $2"
+        injection "$1" "$2" "$([[ -z ${3-} ]] && echo "signal=$fault" || echo "error=$3")"
+        send_captured "$subject" "${tracing[@]}" "${inject[@]}"
+        [[ $fault == KILL ]] || faults=$((faults + 1))
+        ;;
+    esac
+    points=$((points + 1)) kills=$((kills + (code == 137)))
+    "check_$kind" "$what" "$call"
+}
+
+sweep() {
+    local kind=$1 subject=$2 fault=$3 tries chosen which number point kills=0
+    declare -gA outcome=()
+    points=0 faults=0
+    list_tries "${5-getpeername}"
+    choose_points "$4" "${6-}"
+    for number in "${chosen[@]}"; do
+        # shellcheck disable=SC2086  # words
+        try_point ${tries[number]}
+    done
+    ! declare -F "end_$kind" >/dev/null || "end_$kind"
+    say_sweep "$subject, $fault at $which of ${#tries[@]} points:$(for name in "${!outcome[@]}"; do
+        printf ' %d %s,' "${outcome[$name]}" "$name"
+    done | sed 's/,$//')" "$points" "$faults" "$kills"
+    case $fault in
+    KILL) ((kills * 2 > points)) || fail "only $kills of $points were killed" ;;
+    memory | famine) ((faults * 2 > points)) || fail "only $faults of $points failed" ;;
+    esac
 }
