@@ -145,6 +145,9 @@ describe_needs() {
     local program programs
     programs=$(describe_needs | gojq -r 'select(.may | index("read the database")).executable')
     (($(wc -w <<<"$programs") >= 8)) || fail "only these declare it: $programs"
+    # of those that have only requests to read, that of the forms alone writes: what the platform lists
+    assert_equal "$(describe_needs | gojq -r 'select(([.routes[].method] | unique == ["GET"])
+        and (.may | index("read and write the database"))).executable')" forms
     for program in $programs; do
         assert_outcome refused "$program" 'open the database for writing'
         assert_outcome refused "$program" 'make a file beside the database'

@@ -2,29 +2,24 @@
 import {el, fill} from './dom.js';
 import {icon} from './icons.js';
 import {LANGUAGES, chooseLanguage, language, t} from './i18n.js';
+import {PAGES, itemOf} from './pages.js';
 import {session} from './session.js';
 import {button} from './ui.js';
 
-// The groups of the navigation: title, then pages with their icons.
-const MENU = [
-    [null, [['overview', 'overview'], ['inbox', 'inbox']]],
-    ['nav.messaging', [['lines', 'lines'], ['templates', 'templates'], ['forms', 'forms'],
-        ['usage', 'usage']]],
-    ['nav.developers', [['api', 'key'], ['webhooks', 'webhook'], ['events', 'events'],
-        ['requests', 'log']]],
-];
-
 const app = document.getElementById('app');
 
-function menuItem(name, drawing) {
-    return el('li', {}, el('a', {href: `#/${name}`, data: {menu: name}}, icon(drawing),
+function menuItem(page) {
+    const name = itemOf(page);
+    return el('li', {}, el('a', {href: `#/${name}`, data: {menu: name}}, icon(page.icon),
         el('span', {}, t(`nav.${name}`))));
 }
 
 function navigation() {
-    return el('div', {class: 'nav'}, MENU.map(([title, items]) => [
-        title && el('p', {class: 'nav-title'}, t(title)),
-        el('ul', {}, items.map(([name, drawing]) => menuItem(name, drawing))),
+    const items = PAGES.filter((page) => page.icon);
+    const sections = [...new Set(items.map(({section}) => section))];
+    return el('div', {class: 'nav'}, sections.map((section) => [
+        section && el('p', {class: 'nav-title'}, t(`nav.${section}`)),
+        el('ul', {}, items.filter((page) => page.section === section).map(menuItem)),
     ]));
 }
 
@@ -103,7 +98,7 @@ export function closeMenu() {
 
 export function markMenu(route) {
     for (const item of app.querySelectorAll('[data-menu]')) {
-        if (item.dataset.menu === route.menu)
+        if (item.dataset.menu === itemOf(route))
             item.setAttribute('aria-current', 'page');
         else
             item.removeAttribute('aria-current');

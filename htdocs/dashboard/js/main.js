@@ -4,32 +4,10 @@ import {el, fill} from './dom.js';
 import {loadEventTypes} from './event_types.js';
 import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
+import {PAGES} from './pages.js';
 import {find, go, leave, reopen, start} from './router.js';
 import {findSession, logOut, onLogIn, session} from './session.js';
 import {button, errorBox, heading, notice} from './ui.js';
-
-// `menu` is the item of the navigation that is marked; pages with isPublic need no session; those
-// with isWide use the whole width.
-const ROUTES = [
-    {path: '/login/:link?', load: () => import('./pages/login.js'), isPublic: true},
-    {path: '/welcome', load: () => import('./pages/welcome.js')},
-    {path: '/overview', load: () => import('./pages/overview.js'), menu: 'overview'},
-    {path: '/inbox/:thread?', load: () => import('./pages/inbox.js'), menu: 'inbox', isWide: true},
-    {path: '/lines', load: () => import('./pages/lines.js'), menu: 'lines'},
-    {path: '/templates', load: () => import('./pages/templates.js'), menu: 'templates'},
-    {path: '/templates/:name', load: () => import('./pages/template.js'), menu: 'templates'},
-    {path: '/forms', load: () => import('./pages/forms.js'), menu: 'forms'},
-    {path: '/forms/:form', load: () => import('./pages/form.js'), menu: 'forms'},
-    {path: '/usage', load: () => import('./pages/usage.js'), menu: 'usage'},
-    {path: '/api', load: () => import('./pages/api_settings.js'), menu: 'api'},
-    {path: '/webhooks', load: () => import('./pages/webhooks.js'), menu: 'webhooks'},
-    {path: '/webhooks/:id', load: () => import('./pages/webhook.js'), menu: 'webhooks'},
-    {path: '/events', load: () => import('./pages/events.js'), menu: 'events'},
-    {path: '/events/:id', load: () => import('./pages/event.js'), menu: 'events'},
-    {path: '/requests', load: () => import('./pages/requests.js'), menu: 'requests'},
-    {path: '/sessions', load: () => import('./pages/sessions.js'), menu: 'sessions'},
-    {path: '/unknown', load: () => import('./pages/unknown.js')},
-];
 
 const app = document.getElementById('app');
 let wanted = null; // the address to open after the login
@@ -159,7 +137,7 @@ async function begin() {
     }
     if (!location.hash || location.hash === '#/')
         history.replaceState(null, '', '#/overview');
-    await start(ROUTES, {prepare, shown});
+    await start(PAGES, {prepare, shown});
 }
 
 // A page that the browser kept from before a logout in another tab must not show what it had.

@@ -9,7 +9,7 @@
 
 import {pathOf} from './api.js';
 
-let routes = []; // {pattern: ['events', ':id'], load, name, ...}
+let routes = []; // {pattern: ['events', ':id'], module, ...}
 let present = null; // {route, stop, change}
 let turn = 0; // counts navigations, so that a page that loads slowly is not shown after a newer one
 let prepare = () => null;
@@ -91,7 +91,7 @@ async function open() {
         return; // prepare has opened another page
     let result, page;
     try {
-        page = await route.load();
+        page = await import(`./pages/${route.module}.js`);
         if (mine !== turn)
             return;
         shown(route, true, page);
@@ -108,9 +108,9 @@ async function open() {
         present = {route, stop, change: result?.change};
 }
 
-// Starts with these routes: {path: '/events/:id', load: () => import(...), ...}; a last part `:id?`
-// may be missing; the last route is used for an unknown address. `prepare(route)` returns the
-// empty element of the page, or null; `shown(route, isNew, page, error)` is called when a page
+// Starts with these routes, as in pages.js: {path: '/events/:id', module: 'event', ...}; a last
+// part `:id?` may be missing; the last route is used for an unknown address. `prepare(route)`
+// returns the empty element of the page, or null; `shown(route, isNew, page, error)` is called when a page
 // begins or fails.
 export function start(table, callbacks) {
     routes = table.map((route) => ({...route, pattern: route.path.split('/').filter(Boolean)}));

@@ -1,0 +1,29 @@
+// The pages, in the order of the navigation: the path (see router.js) and the module in pages/.
+// A page with an icon is an item of the navigation, below the title `section` if it has one; every
+// page whose path begins like an item's is marked there. Pages with isPublic need no session; those
+// with isWide use the whole width.
+export const PAGES = [
+    {path: '/login/:link?', module: 'login', isPublic: true},
+    {path: '/welcome', module: 'welcome'},
+    {path: '/overview', module: 'overview', icon: 'overview'},
+    {path: '/inbox/:thread?', module: 'inbox', icon: 'inbox', isWide: true},
+    {path: '/lines', module: 'lines', icon: 'lines', section: 'messaging'},
+    {path: '/templates', module: 'templates', icon: 'templates', section: 'messaging'},
+    {path: '/templates/:name', module: 'template'},
+    {path: '/forms', module: 'forms', icon: 'forms', section: 'messaging'},
+    {path: '/forms/:form', module: 'form'},
+    {path: '/usage', module: 'usage', icon: 'usage', section: 'messaging'},
+    {path: '/api', module: 'api_settings', icon: 'key', section: 'developers'},
+    {path: '/webhooks', module: 'webhooks', icon: 'webhook', section: 'developers'},
+    {path: '/webhooks/:id', module: 'webhook'},
+    {path: '/events', module: 'events', icon: 'events', section: 'developers'},
+    {path: '/events/:id', module: 'event'},
+    {path: '/requests', module: 'requests', icon: 'log', section: 'developers'},
+    {path: '/sessions', module: 'sessions'},
+    {path: '/unknown', module: 'unknown'},
+];
+
+// The first part of a page's path, which names its item of the navigation.
+export function itemOf({path}) {
+    return path.split('/')[1];
+}
