@@ -13,7 +13,7 @@ static const struct field list_query[] = {
     {0},
 };
 
-static int reply_contacts(struct request *rq, const struct inbox_contact *contacts, size_t count,
+static int reply_contacts(struct request *rq, const struct contact *contacts, size_t count,
                           const char *after) {
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -63,7 +63,7 @@ static int list_newest(struct request *rq, const struct store_account *accounts,
     const char *parts[3] = {NULL, NULL, NULL};
     size_t limit = paging_limit(rq);
     struct buffer rows = buffer_in(rq->arena);
-    struct inbox_contact *contacts;
+    struct contact *contacts;
     size_t n, i;
     if (cursor_read(rq, "after", "contacts", parts, 3) < 0)
         return -1;
@@ -71,14 +71,16 @@ static int list_newest(struct request *rq, const struct store_account *accounts,
         return cursor_fail(rq, "after");
     for (const char *after = parts[2]; i < count && rows.n / sizeof *contacts <= limit; i++) {
         enum store_result result =
-            inbox_list_contacts(rq->caller->store, rq->arena, accounts[i].id, after,
-                                limit + 1 - rows.n / sizeof *contacts, &contacts, &n);
+            store_list_contacts(rq->caller->store, rq->arena,
+                                &(struct contact_filter){accounts[i].id, true, after,
+                                                         limit + 1 - rows.n / sizeof *contacts},
+                                &contacts, &n);
         if (result != STORE_OK)
             return state_fail(rq, result);
         buffer_add(&rows, contacts, n * sizeof *contacts);
         after = NULL;
     }
-    contacts = (struct inbox_contact *)(void *)rows.p;
+    contacts = (struct contact *)(void *)rows.p;
     n = rows.n / sizeof *contacts;
     if (n <= limit)
         return reply_contacts(rq, contacts, n, NULL);
@@ -91,7 +93,7 @@ static int list_newest(struct request *rq, const struct store_account *accounts,
 static int list_found(struct request *rq, const char *account_id, const char *q) {
     const char *parts[4];
     struct inbox_place next;
-    struct inbox_contact *contacts;
+    struct contact *contacts;
     size_t count;
     const struct inbox_search search = {.user_id = rq->caller->user.id,
                                         .account_id = account_id,
@@ -128,22 +130,22 @@ static int get_contacts(struct request *rq) {
 
 /* A contact, and what belongs to it. */
 struct whole {
-    struct inbox_contact contact;
-    struct inbox_block *blocks;
+    struct contact contact;
+    struct contact_block *blocks;
     size_t block_count;
-    struct inbox_thread_key *threads;
+    struct contact_thread *threads;
     size_t thread_count;
 };
 
 static enum store_result read_whole(struct request *rq, const char *id, struct whole *whole) {
     struct store *store = rq->caller->store;
     enum store_result result =
-        inbox_find_contact(store, rq->arena, rq->caller->user.id, id, &whole->contact);
+        store_find_contact(store, rq->arena, rq->caller->user.id, id, &whole->contact);
     if (result == STORE_OK)
-        result = inbox_list_blocks(store, rq->arena, whole->contact.id, &whole->blocks,
+        result = store_list_blocks(store, rq->arena, whole->contact.id, &whole->blocks,
                                    &whole->block_count);
     if (result == STORE_OK)
-        result = inbox_list_contact_threads(store, rq->arena, whole->contact.id, &whole->threads,
+        result = store_list_contact_threads(store, rq->arena, whole->contact.id, &whole->threads,
                                             &whole->thread_count);
     return result;
 }

@@ -7,11 +7,11 @@
 /* --- /v2/contacts/:contactId/block --- */
 
 static int reply_blocks(struct request *rq, const char *contact_id) {
-    struct inbox_block *blocks;
+    struct contact_block *blocks;
     size_t count;
     struct json_writer data;
     enum store_result result =
-        inbox_list_blocks(rq->caller->store, rq->arena, contact_id, &blocks, &count);
+        store_list_blocks(rq->caller->store, rq->arena, contact_id, &blocks, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);

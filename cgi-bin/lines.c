@@ -16,18 +16,19 @@ static int get_lines(struct request *rq) {
     struct slice archived = query_get(&rq->query, "archived");
     const bool all = slice_equal(archived, SLICE("all"));
     const bool wants_archived = slice_equal(archived, SLICE("true"));
-    struct owned_line *lines;
+    struct line *lines;
     size_t count;
     struct json_writer data;
     enum store_result result =
-        store_list_owned_lines(rq->caller->store, rq->arena, rq->caller->user.id, &lines, &count);
+        store_list_lines(rq->caller->store, rq->arena,
+                         &(struct line_filter){.user_id = rq->caller->user.id}, &lines, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     json_write_array(&data, "items");
     for (size_t i = 0; i < count; i++)
-        if (all || (lines[i].archived_at != INT64_MIN) == wants_archived)
+        if (all || (lines[i].archived_at != INT64_MAX) == wants_archived)
             line_view_write(&data, NULL, &lines[i]);
     json_write_end(&data);
     paging_write_cursor(&data, NULL);
@@ -44,10 +45,10 @@ static int fail_line(struct request *rq, enum store_result result) {
 }
 
 static int get_line(struct request *rq) {
-    struct owned_line line;
+    struct line line;
     struct json_writer data;
     enum store_result result =
-        store_find_owned_line(rq->caller->store, rq->arena, rq->caller->user.id,
+        store_find_line_by_id(rq->caller->store, rq->arena, rq->caller->user.id,
                               arena_copy(rq->arena, rq->parameters[0]), &line);
     if (result != STORE_OK)
         return fail_line(rq, result);

@@ -6,7 +6,7 @@ struct me {
     const struct store_user *user;
     struct store_account *accounts;
     size_t account_count;
-    struct store_line *lines;
+    struct line *lines;
     size_t line_count;
 };
 
@@ -31,7 +31,7 @@ static const char *default_phone_number_id(const struct me *me) {
 static void write_lines(struct json_writer *w, const struct me *me) {
     json_write_array(w, "phoneNumbers");
     for (size_t i = 0; i < me->line_count; i++) {
-        const struct store_line *line = &me->lines[i];
+        const struct line *line = &me->lines[i];
         json_write_object(w, NULL);
         json_write_text(w, "id", line->id);
         json_write_text(w, "phoneNumberId", line->phone_number_id);
@@ -74,7 +74,9 @@ static int get_me(struct request *rq) {
                                                    &me.accounts, &me.account_count);
     if (result == STORE_OK)
         result =
-            store_list_lines(caller->store, rq->arena, caller->user.id, &me.lines, &me.line_count);
+            store_list_lines(caller->store, rq->arena,
+                             &(struct line_filter){caller->user.id, .is_without_archived = true},
+                             &me.lines, &me.line_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     return reply_data(rq, write_me(rq->arena, &me));

@@ -63,7 +63,7 @@ static ssize_t read_file(void *context, void *bytes, size_t n) {
 
 static int send_file(struct upload *upload, struct idempotency *once) {
     struct request *rq = upload->rq;
-    const struct store_line *line = &rq->caller->line;
+    const struct line *line = &rq->caller->line;
     struct keyed_upload keyed = {upload, once};
     const char *token, *type;
     struct graph_answer answer;

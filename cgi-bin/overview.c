@@ -25,7 +25,7 @@ struct view {
     const struct store_user *user;
     struct store_account *accounts;
     size_t account_count;
-    struct owned_line *lines;
+    struct line *lines;
     size_t line_count;
     struct store_user_state found;
     struct usage_period usage; /* of this clock hour and the one before */
@@ -33,20 +33,6 @@ struct view {
     struct store_pulse courier;
     int64_t token_used_at; /* INT64_MAX: not known */
 };
-
-/* Lists the user's lines without archived ones. */
-static enum store_result list_lines(struct view *view) {
-    struct owned_line *lines;
-    size_t count;
-    enum store_result result = store_list_owned_lines(view->rq->caller->store, view->rq->arena,
-                                                      view->user->id, &lines, &count);
-    view->lines = lines;
-    view->line_count = 0;
-    for (size_t i = 0; result == STORE_OK && i < count; i++)
-        if (lines[i].archived_at == INT64_MIN)
-            lines[view->line_count++] = lines[i];
-    return result;
-}
 
 static enum store_result read_view(struct view *view) {
     struct request *rq = view->rq;
@@ -57,7 +43,9 @@ static enum store_result read_view(struct view *view) {
     enum store_result result =
         store_list_accounts(store, rq->arena, user_id, &view->accounts, &view->account_count);
     if (result == STORE_OK)
-        result = list_lines(view);
+        result = store_list_lines(store, rq->arena,
+                                  &(struct line_filter){user_id, .is_without_archived = true},
+                                  &view->lines, &view->line_count);
     if (result == STORE_OK)
         result = store_find_user_state(store, rq->arena, user_id, &view->found);
     if (result == STORE_OK)
@@ -335,7 +323,9 @@ static int get_usage(struct request *rq) {
     struct usage_period periods[USAGE_MOST_DAYS] = {0};
     if (read_days(rq, &days))
         return -1;
-    enum store_result result = line_id ? store_has_line(store, user_id, line_id) : STORE_OK;
+    struct line line;
+    enum store_result result =
+        line_id ? store_find_line_by_id(store, rq->arena, user_id, line_id, &line) : STORE_OK;
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
                     "There is no such line; lineId is an `id` of phoneNumbers in "

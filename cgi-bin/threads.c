@@ -36,7 +36,7 @@ static int reply_threads(struct request *rq, const struct inbox_thread *threads,
 /* Lists the threads, latest message first. One row more than the limit shows that there are more.
  */
 static int list_recent(struct request *rq, struct inbox_filter *filter) {
-    struct inbox_key key;
+    struct list_key key;
     struct inbox_thread *threads;
     size_t count, limit = filter->limit;
     int has_key = cursor_read_key(rq, "after", "threads", &key.number, &key.id);
@@ -91,8 +91,10 @@ static int get_threads(struct request *rq) {
                                   .line_id = line_id,
                                   .is_unread = slice_equal(unread, SLICE("true")),
                                   .limit = paging_limit(rq)};
-    enum store_result result =
-        line_id ? store_has_line(rq->caller->store, filter.user_id, line_id) : STORE_OK;
+    struct line line;
+    enum store_result result = line_id ? store_find_line_by_id(rq->caller->store, rq->arena,
+                                                               filter.user_id, line_id, &line)
+                                       : STORE_OK;
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no line with this lineId: GET /v2/lines lists them.");
     if (result != STORE_OK)
@@ -133,10 +135,10 @@ static const struct field messages_query[] = {
 
 /* A page of messages: what the query asks for, and the rows. */
 struct page {
-    enum inbox_order order;
-    struct inbox_key key;
+    enum message_order order;
+    struct list_key key;
     size_t limit;
-    struct inbox_message *messages;
+    struct message *messages;
     size_t count;
     bool has_more; /* in the direction of the order */
 };
@@ -144,11 +146,11 @@ struct page {
 /* Reads order and key of the query. */
 static int read_wanted(struct request *rq, struct page *page) {
     const bool is_changed = query_get(&rq->query, "changedAfter").p;
-    *page = (struct page){.order = is_changed ? INBOX_CHANGED : INBOX_OLDER,
+    *page = (struct page){.order = is_changed ? MESSAGES_CHANGED : MESSAGES_OLDER,
                           .key = {INT64_MAX, ""},
                           .limit = paging_limit(rq)};
     if (is_changed) /* U+007F sorts after all ids: only later changes count */
-        page->key = (struct inbox_key){query_integer(&rq->query, "changedAfter", 0), "\x7f"};
+        page->key = (struct list_key){query_integer(&rq->query, "changedAfter", 0), "\x7f"};
     int has_after = cursor_read_key(rq, "after", is_changed ? "changed" : "messages",
                                     &page->key.number, &page->key.id);
     int has_before =
@@ -156,14 +158,14 @@ static int read_wanted(struct request *rq, struct page *page) {
     if (has_after < 0 || has_before < 0 || (is_changed && has_before))
         return cursor_fail(rq, has_after < 0 ? "after" : "before");
     if (has_after && !is_changed)
-        page->order = INBOX_NEWER;
+        page->order = MESSAGES_NEWER;
     return 0;
 }
 
 /* Reads one row more than the limit, which shows that there are more. */
 static int read_page(struct request *rq, const char *thread_id, struct page *page) {
     enum store_result result =
-        inbox_list_messages(rq->caller->store, rq->arena, thread_id, page->order, &page->key,
+        store_list_messages(rq->caller->store, rq->arena, thread_id, page->order, &page->key,
                             page->limit + 1, &page->messages, &page->count);
     if (result != STORE_OK)
         return state_fail(rq, result);
@@ -173,8 +175,8 @@ static int read_page(struct request *rq, const char *thread_id, struct page *pag
 }
 
 static const char *cursor_of(struct arena *arena, const struct page *page, size_t i) {
-    const struct inbox_message *message = &page->messages[i];
-    bool is_changed = page->order == INBOX_CHANGED;
+    const struct message *message = &page->messages[i];
+    bool is_changed = page->order == MESSAGES_CHANGED;
     return cursor_write_key(arena, is_changed ? "changed" : "messages",
                             is_changed ? message->change : message->timestamp, message->id);
 }
@@ -185,12 +187,13 @@ static const char *cursor_of(struct arena *arena, const struct page *page, size_
 static void write_cursors(struct json_writer *w, struct arena *arena, const struct page *page) {
     size_t last = page->count - 1;
     const char *before = NULL, *after = NULL;
-    if (page->count && page->order == INBOX_OLDER) {
+    if (page->count && page->order == MESSAGES_OLDER) {
         before = page->has_more ? cursor_of(arena, page, last) : NULL;
         after = cursor_of(arena, page, 0);
     } else if (page->count) {
-        before = page->order == INBOX_NEWER ? cursor_of(arena, page, 0) : NULL;
-        after = page->order == INBOX_NEWER || page->has_more ? cursor_of(arena, page, last) : NULL;
+        before = page->order == MESSAGES_NEWER ? cursor_of(arena, page, 0) : NULL;
+        after =
+            page->order == MESSAGES_NEWER || page->has_more ? cursor_of(arena, page, last) : NULL;
     }
     json_write_object(w, "paging");
     json_write_object(w, "cursors");
@@ -211,7 +214,7 @@ static int get_messages(struct request *rq) {
     json_write_array(&data, "items");
     for (size_t i = 0; i < page.count; i++) /* newest first; changes in their order */
         inbox_write_message(&data, NULL,
-                            &page.messages[page.order == INBOX_NEWER ? page.count - 1 - i : i]);
+                            &page.messages[page.order == MESSAGES_NEWER ? page.count - 1 - i : i]);
     json_write_end(&data);
     write_cursors(&data, rq->arena, &page);
     json_write_end(&data);
@@ -279,19 +282,19 @@ static const char *standard_wamid(struct arena *arena, const char *wamid) {
     return copy;
 }
 
-static enum store_result find_message(struct request *rq, struct inbox_message *message) {
+static enum store_result find_message(struct request *rq, struct message *message) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
     const char *user_id = rq->caller->user.id;
     struct store *store = rq->caller->store;
     if (strncmp(id, "msg_", 4) == 0)
-        return inbox_find_message(store, rq->arena, user_id, id, NULL, message);
-    enum store_result result = inbox_find_message(store, rq->arena, user_id, NULL, id, message);
+        return store_find_message(store, rq->arena, user_id, id, NULL, message);
+    enum store_result result = store_find_message(store, rq->arena, user_id, NULL, id, message);
     return result != STORE_NOT_FOUND ? result
-                                     : inbox_find_message(store, rq->arena, user_id, NULL,
+                                     : store_find_message(store, rq->arena, user_id, NULL,
                                                           standard_wamid(rq->arena, id), message);
 }
 
-static void write_statuses(struct json_writer *w, const struct inbox_status *statuses,
+static void write_statuses(struct json_writer *w, const struct message_status *statuses,
                            size_t count) {
     json_write_array(w, "statuses");
     for (size_t i = 0; i < count; i++) {
@@ -307,15 +310,15 @@ static void write_statuses(struct json_writer *w, const struct inbox_status *sta
 }
 
 static int get_message(struct request *rq) {
-    struct inbox_message message;
-    struct inbox_status *statuses;
+    struct message message;
+    struct message_status *statuses;
     size_t count;
     struct json_writer data;
     enum store_result result = find_message(rq, &message);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no message with this wamid.");
     if (result == STORE_OK)
-        result = inbox_list_statuses(rq->caller->store, rq->arena, message.id, &statuses, &count);
+        result = store_list_statuses(rq->caller->store, rq->arena, message.id, &statuses, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);

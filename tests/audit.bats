@@ -52,7 +52,7 @@ all_but() {
 describe_needs() {
     local program
     for program in $(executables); do
-        "$OUT/cgi-bin/$program" --describe </dev/null | gojq -c '{executable, may}'
+        "$OUT/cgi-bin/$program" --describe </dev/null | gojq -c '{executable, may, methods: [.routes[].method] | unique}'
     done
 }
 
@@ -146,7 +146,7 @@ describe_needs() {
     programs=$(describe_needs | gojq -r 'select(.may | index("read the database")).executable')
     (($(wc -w <<<"$programs") >= 8)) || fail "only these declare it: $programs"
     # of those that have only requests to read, that of the forms alone writes: what the platform lists
-    assert_equal "$(describe_needs | gojq -r 'select(([.routes[].method] | unique == ["GET"])
+    assert_equal "$(describe_needs | gojq -r 'select(.methods == ["GET"]
         and (.may | index("read and write the database"))).executable')" forms
     for program in $programs; do
         assert_outcome refused "$program" 'open the database for writing'

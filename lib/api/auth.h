@@ -3,6 +3,7 @@
 #define SWITCHBOARD_AUTH_H
 
 #include "api/state.h"
+#include "store/line.h"
 
 /* The authenticated caller of a protected route: by the API token, or by the session of the
  * dashboard (session_cookie.h). A request with a token and a session is one with a token. */
@@ -10,7 +11,7 @@ struct caller {
     struct store *store;
     struct store_user user;
     struct store_session session; /* id NULL: the caller has sent a token */
-    struct store_line line;       /* set by auth_choose_line, and so by line_guard */
+    struct line line;             /* set by auth_choose_line, and so by line_guard */
 };
 
 /* The guard of a protected route: checks token or session, linked account and plan (spec 5.5). */

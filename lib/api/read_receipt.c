@@ -35,7 +35,7 @@ static struct slice payload(struct request *rq) {
 }
 
 int read_receipt_send(struct request *rq) {
-    const struct store_line *line = &rq->caller->line;
+    const struct line *line = &rq->caller->line;
     if (refuse_blocked(rq))
         return -1;
     const char *token = state_account_token(rq, &line->account);

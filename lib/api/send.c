@@ -38,7 +38,7 @@ int send_check_blocked(struct request *rq, enum store_result result, bool blocke
 
 static int refuse_blocked(const struct sending *sending) {
     struct request *rq = sending->rq;
-    const struct store_line *line = &rq->caller->line;
+    const struct line *line = &rq->caller->line;
     bool blocked = false;
     enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
                                                 sending->phone, sending->bsuid, &blocked);

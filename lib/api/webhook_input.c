@@ -153,8 +153,7 @@ static void read_event_types(struct request *rq, struct issues *issues,
 }
 
 /* Returns the line's id, NULL if there is none. */
-static const char *find_line(const struct owned_line *lines, size_t count,
-                             const char *phone_number_id) {
+static const char *find_line(const struct line *lines, size_t count, const char *phone_number_id) {
     for (size_t i = 0; i < count; i++)
         if (strcmp(lines[i].phone_number_id, phone_number_id) == 0)
             return lines[i].id;
@@ -165,13 +164,14 @@ static const char *find_line(const struct owned_line *lines, size_t count,
  * can be sent back as it was read. */
 static int read_lines(struct request *rq, struct issues *issues, struct store_webhook_change *to) {
     struct list list = read_list(rq, "phoneNumberIds");
-    struct owned_line *lines;
+    struct line *lines;
     size_t count;
     to->sets_lines = list.is_given;
     if (!list.items)
         return 0;
     enum store_result result =
-        store_list_owned_lines(rq->caller->store, rq->arena, rq->caller->user.id, &lines, &count);
+        store_list_lines(rq->caller->store, rq->arena,
+                         &(struct line_filter){.user_id = rq->caller->user.id}, &lines, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     refuse_duplicate(rq, issues, &list);

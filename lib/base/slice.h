@@ -81,4 +81,14 @@ static inline const unsigned char *slice_octets(struct slice s) {
     return (const unsigned char *)(s.p ? s.p : "");
 }
 
+/* False: one of them is NULL, or they differ. */
+static inline bool is_set_and_equal(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* True: both are NULL, or they are equal. */
+static inline bool is_equal_or_both_null(const char *a, const char *b) {
+    return a == b || is_set_and_equal(a, b);
+}
+
 #endif

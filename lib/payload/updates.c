@@ -24,7 +24,7 @@ struct cards {
     bool is_indexed;
     struct card_id *ids; /* sorted */
     size_t id_count;
-    struct store_identity **read; /* one per card; NULL: not read yet */
+    struct contact **read; /* one per card; NULL: not read yet */
 };
 
 /* The current position in the payload, and the updates read so far. */
@@ -118,7 +118,7 @@ static int64_t timestamp(struct walk *w, struct json seconds) {
 
 /* Sets the phone or the BSUID of `who`. The form of the value decides which: the platform also
  * sends BSUIDs in members for phones. Group ids and all other values are ignored. */
-static void set_id(struct walk *w, struct store_identity *who, struct json value) {
+static void set_id(struct walk *w, struct contact *who, struct json value) {
     struct slice id = json_string(value, w->arena);
     if (!id.n || memchr(id.p, '\0', id.n))
         return;
@@ -131,13 +131,13 @@ static void set_id(struct walk *w, struct store_identity *who, struct json value
         who->phone = digits.p;
 }
 
-static void set_parent(struct walk *w, struct store_identity *who, struct json value) {
+static void set_parent(struct walk *w, struct contact *who, struct json value) {
     struct slice id = json_string(value, w->arena);
     if (id.n && recipient_is_bsuid(id))
         who->parent_bsuid = id.p;
 }
 
-static void set_profile(struct walk *w, struct store_identity *who, struct json contact) {
+static void set_profile(struct walk *w, struct contact *who, struct json contact) {
     const char *username = short_text(w, contact, "profile.username", LONGEST_NAME);
     const char *name = short_text(w, contact, "profile.name", LONGEST_NAME);
     if (!username)
@@ -228,8 +228,8 @@ static const struct card_id *find_card_id(const struct cards *cards, struct json
 }
 
 /* The identity on a card. Each card is read once, even if many elements refer to it. */
-static const struct store_identity *read_card(struct walk *w, struct json card, size_t at) {
-    struct store_identity *identity = w->cards.read[at];
+static const struct contact *read_card(struct walk *w, struct json card, size_t at) {
+    struct contact *identity = w->cards.read[at];
     if (identity)
         return identity;
     identity = w->cards.read[at] = arena_alloc(w->arena, sizeof *identity);
@@ -242,13 +242,13 @@ static const struct store_identity *read_card(struct walk *w, struct json card, 
 
 /* Whether an element without an identity of its own belongs to the only card. Every message of a
  * value has a card; if there are several statuses, some of them may have no card. */
-static bool is_about_only_card(struct walk *w, const struct store_identity *who) {
+static bool is_about_only_card(struct walk *w, const struct contact *who) {
     return !who->phone && !who->bsuid && w->cards.count == 1 && w->status_count <= 1;
 }
 
 /* The identity on the first card that has the phone or the BSUID; NULL when there is none. */
-static const struct store_identity *find_card(struct walk *w, const struct store_identity *who,
-                                              struct json phone, struct json bsuid) {
+static const struct contact *find_card(struct walk *w, const struct contact *who, struct json phone,
+                                       struct json bsuid) {
     if (!w->cards.is_indexed)
         index_cards(w);
     if (is_about_only_card(w, who))
@@ -261,9 +261,8 @@ static const struct store_identity *find_card(struct walk *w, const struct store
 }
 
 /* Adds the ids and the profile of the matching card to the identity of a message or status. */
-static void complete(struct walk *w, struct store_identity *who, struct json phone,
-                     struct json bsuid) {
-    const struct store_identity *card = find_card(w, who, phone, bsuid);
+static void complete(struct walk *w, struct contact *who, struct json phone, struct json bsuid) {
+    const struct contact *card = find_card(w, who, phone, bsuid);
     if (!card)
         return;
     who->phone = who->phone ? who->phone : card->phone;
@@ -275,9 +274,9 @@ static void complete(struct walk *w, struct store_identity *who, struct json pho
 
 /* The identity in the members `phone`, `bsuid` and `parent` of the element, completed from its
  * card. */
-static struct store_identity who_is(struct walk *w, struct json element, const char *phone,
-                                    const char *bsuid, const char *parent) {
-    struct store_identity who = {0};
+static struct contact who_is(struct walk *w, struct json element, const char *phone,
+                             const char *bsuid, const char *parent) {
+    struct contact who = {0};
     set_id(w, &who, json_get(element, phone));
     set_id(w, &who, json_get(element, bsuid));
     set_parent(w, &who, json_get(element, parent));
@@ -287,9 +286,9 @@ static struct store_identity who_is(struct walk *w, struct json element, const c
 
 /* If a value has one message and one card, both are of the same person, even when they spell the
  * phone differently. They are different people only when both have a BSUID and these differ. */
-static void add_only_card(struct walk *w, struct store_identity *who) {
+static void add_only_card(struct walk *w, struct contact *who) {
     struct json card = json_first(w->cards.list);
-    struct store_identity on_card = {0};
+    struct contact on_card = {0};
     if (w->cards.count != 1 || w->message_count != 1)
         return;
     set_id(w, &on_card, json_get(card, "user_id"));
@@ -362,7 +361,7 @@ static bool read_message(struct walk *w, struct json message, struct store_updat
 /* Sets OLD of "User NAME changed from OLD to NEW". One generation of the platform's payloads has
  * the old BSUID nowhere else. The text is read from its end, because a name may look like a BSUID.
  */
-static void set_old_bsuid(struct walk *w, struct store_identity *who, struct json system) {
+static void set_old_bsuid(struct walk *w, struct contact *who, struct json system) {
     struct slice body = json_string(json_get(system, "body"), w->arena);
     const char *user_id = text(w, system, "user_id");
     struct slice end = slice_of(arena_printf(w->arena, " to %s", user_id ? user_id : ""));
@@ -383,7 +382,7 @@ static bool read_identity_change(struct walk *w, struct json message,
     bool is_id = json_equals(json_get(system, "type"), "user_changed_user_id");
     bool is_number = json_equals(json_get(system, "type"), "user_changed_number") ||
                      json_is(json_get(system, "new_wa_id"));
-    struct store_identity *before = &change->before, *after = &change->after;
+    struct contact *before = &change->before, *after = &change->after;
     if (!is_id && !is_number)
         return false;
     set_id(w, before, json_get(message, "from"));
@@ -456,11 +455,10 @@ static const char *old_status(struct walk *w, struct json message) {
     return NULL;
 }
 
-static void add_old_message(struct walk *w, struct json message,
-                            const struct store_identity *other_side) {
+static void add_old_message(struct walk *w, struct json message, const struct contact *other_side) {
     struct store_update update = {.kind = UPDATE_HISTORY};
     struct update_message *to = &update.message;
-    struct store_identity from = {0};
+    struct contact from = {0};
     set_id(w, &from, json_get(message, "from"));
     to->is_outgoing = json_is(json_get(message, "to")) ||
                       (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
@@ -483,7 +481,7 @@ static void add_history(struct walk *w, struct json chunk) {
     if (!json_is(json_first(threads)))
         add_other(w, chunk); /* the business refused to share, or an empty chunk */
     for (struct json thread = json_first(threads); json_is(thread); thread = json_next(thread)) {
-        struct store_identity who = {0};
+        struct contact who = {0};
         struct json context = json_get(thread, "context");
         set_id(w, &who, json_get(thread, "id"));
         set_id(w, &who, json_get(context, "wa_id"));
@@ -502,8 +500,7 @@ static void add_history(struct walk *w, struct json chunk) {
 /* --- statuses --- */
 
 /* The identity of the recipient: in a group, of one member of it. Older keys are read too. */
-static struct store_identity who_received(struct walk *w, struct json status,
-                                          bool *is_participant) {
+static struct contact who_received(struct walk *w, struct json status, bool *is_participant) {
     static const char *const parents[] = {"recipient_parent_user_id", "parent_recipient_user_id",
                                           "parent_user_id"};
     *is_participant = json_is(json_get(status, "recipient_participant_id")) ||
@@ -511,7 +508,7 @@ static struct store_identity who_received(struct walk *w, struct json status,
     if (*is_participant)
         return who_is(w, status, "recipient_participant_id", "recipient_participant_user_id",
                       "recipient_participant_parent_user_id");
-    struct store_identity who = who_is(w, status, "recipient_id", "recipient_user_id", "");
+    struct contact who = who_is(w, status, "recipient_id", "recipient_user_id", "");
     for (size_t i = 0; i < 3; i++)
         set_parent(w, &who, json_get(status, parents[i]));
     return who;
@@ -556,7 +553,7 @@ static void add_id_update(struct walk *w, struct json element) {
         .identity = {.reason = "user_id_update",
                      .at = timestamp(w, json_get(element, "timestamp"))},
     };
-    struct store_identity *before = &update.identity.before, *after = &update.identity.after;
+    struct contact *before = &update.identity.before, *after = &update.identity.after;
     set_id(w, before, json_get(element, "wa_id"));
     *after = *before;
     set_id(w, before, json_find(element, "user_id.previous"));

@@ -14,26 +14,6 @@ static struct store_account read_account(struct statement *s, int first, struct 
 
 #define ACCOUNT_COLUMNS "a.id, a.user_id, a.waba_id, a.name, a.access_token, a.created_at"
 
-static struct store_line read_line(struct statement *s, struct arena *arena) {
-    return (struct store_line){
-        .id = column_text(s, 0, arena),
-        .account_id = column_text(s, 1, arena),
-        .phone_number_id = column_text(s, 2, arena),
-        .phone_number = column_text(s, 3, arena),
-        .name = column_text(s, 4, arena),
-        .is_registered = column_integer(s, 5) != 0,
-        .is_coexisting = column_integer(s, 6) != 0,
-        .platform_type = column_text(s, 7, arena),
-        .created_at = column_integer(s, 8),
-        .is_archived = !column_is_null(s, 9),
-    };
-}
-
-#define LINE_COLUMNS                                                                               \
-    "l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.is_registered, "             \
-    "l.is_coexisting, l.platform_type, l.created_at, l.archived_at"
-enum { LINE_COLUMN_COUNT = 10 };
-
 #define USER_COLUMNS                                                                               \
     "u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "                  \
     "EXISTS (SELECT 1 FROM account a "                                                             \
@@ -122,25 +102,8 @@ enum store_result store_list_accounts(struct store *store, struct arena *arena, 
     return sql_result(store);
 }
 
-enum store_result store_list_lines(struct store *store, struct arena *arena, const char *user_id,
-                                   struct store_line **lines, size_t *count) {
-    static struct statement s = {
-        .sql = "SELECT " LINE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
-               "WHERE a.user_id = ?1 AND l.archived_at IS NULL ORDER BY l.id"};
-    struct buffer rows = buffer_in(arena);
-    *count = 0;
-    sql_start(store, &s, TEXT(user_id));
-    while (sql_row(store, &s)) {
-        struct store_line line = read_line(&s, arena);
-        buffer_add(&rows, &line, sizeof line);
-        ++*count;
-    }
-    *lines = (struct store_line *)(void *)rows.p;
-    return sql_result(store);
-}
-
 enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
-                                  const char *phone_number_id, struct store_line *line) {
+                                  const char *phone_number_id, struct line *line) {
     static struct statement s = {
         .sql = "SELECT " LINE_COLUMNS ", " ACCOUNT_COLUMNS
                " FROM line l JOIN account a ON a.id = l.account_id "
@@ -150,7 +113,7 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
     sql_start(store, &s, TEXT(phone_number_id), TEXT(user_id));
     bool found = sql_row(store, &s);
     if (found) {
-        *line = read_line(&s, arena);
+        *line = line_of_row(&s, 0, arena);
         line->account = read_account(&s, LINE_COLUMN_COUNT, arena);
         sql_stop(&s);
         access_cache_keep_line(store, user_id, line);
@@ -161,8 +124,8 @@ enum store_result store_find_line(struct store *store, struct arena *arena, cons
 
 enum store_result store_find_account(struct store *store, struct arena *arena, const char *user_id,
                                      const char *account_id, struct store_account *account) {
-    static struct statement s = {.sql = "SELECT " ACCOUNT_COLUMNS
-                                        " FROM account a WHERE a.id = ?1 AND a.user_id = ?2"};
+    static struct statement s = {.sql = "SELECT " ACCOUNT_COLUMNS " FROM account a WHERE a.id = ?1 "
+                                        "AND (a.user_id = ?2 OR ?2 IS NULL)"};
     sql_start(store, &s, TEXT(account_id), TEXT(user_id));
     bool found = sql_row(store, &s);
     if (found) {

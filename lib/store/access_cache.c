@@ -14,7 +14,7 @@ struct kept_user {
 
 struct kept_line {
     const char *user_id;
-    struct store_line line;
+    struct line line;
 };
 
 struct access_cache {
@@ -90,7 +90,7 @@ static struct store_account copy_account(struct arena *arena, struct store_accou
     return account;
 }
 
-static struct store_line copy_line(struct arena *arena, struct store_line line) {
+static struct line copy_line(struct arena *arena, struct line line) {
     line.id = copy_text(arena, line.id);
     line.account_id = copy_text(arena, line.account_id);
     line.phone_number_id = copy_text(arena, line.phone_number_id);
@@ -129,7 +129,7 @@ void access_cache_keep_user(struct store *store, const unsigned char hash[32],
 /* --- lines --- */
 
 bool access_cache_find_line(struct store *store, struct arena *arena, const char *user_id,
-                            const char *phone_number_id, struct store_line *line) {
+                            const char *phone_number_id, struct line *line) {
     const struct access_cache *kept = current(store);
     for (size_t i = 0; kept && i < kept->line_count; i++)
         if (strcmp(kept->lines[i].line.phone_number_id, phone_number_id) == 0 &&
@@ -140,8 +140,7 @@ bool access_cache_find_line(struct store *store, struct arena *arena, const char
     return false;
 }
 
-void access_cache_keep_line(struct store *store, const char *user_id,
-                            const struct store_line *line) {
+void access_cache_keep_line(struct store *store, const char *user_id, const struct line *line) {
     struct access_cache *kept = store->cache;
     if (!kept || !kept->is_known)
         return;

@@ -6,7 +6,7 @@
 #define SWITCHBOARD_STORE_ACCESS_CACHE_H
 
 #include "engine/sql.h"
-#include "store/store.h"
+#include "store/line.h"
 
 /* Copies the user of the token with this hash into `*user` if it is kept; else false. */
 bool access_cache_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
@@ -18,7 +18,6 @@ void access_cache_keep_user(struct store *store, const unsigned char hash[32],
 
 /* The same for a line, with its account, by the user's id and the platform's id of the line. */
 bool access_cache_find_line(struct store *store, struct arena *arena, const char *user_id,
-                            const char *phone_number_id, struct store_line *line);
-void access_cache_keep_line(struct store *store, const char *user_id,
-                            const struct store_line *line);
+                            const char *phone_number_id, struct line *line);
+void access_cache_keep_line(struct store *store, const char *user_id, const struct line *line);
 #endif

@@ -4,8 +4,7 @@
 
 #include "base/crypto.h"
 #include "store/inbox/change.h"
-#include "store/inbox/contact.h"
-#include "store/inbox/contact_term.h"
+#include "store/inbox/contact_find.h"
 #include "store/logins.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
@@ -220,18 +219,16 @@ static bool find_owner(struct store *store, const struct store_block *block, str
 /* Finds the contact of the block, or inserts it. */
 static bool find_or_insert_contact(struct store *store, const char *account_id,
                                    struct store_block *block) {
-    static struct statement add = {
-        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
     char id[ID_SIZE];
     if (contact_find_locked(store, account_id, block->phone ? block->phone : block->bsuid, id)) {
         snprintf(block->contact_id, ID_SIZE, "%s", id);
         return true;
     }
-    return sql_run(store, &add, TEXT(block->contact_id), TEXT(account_id), TEXT(block->phone),
-                   TEXT(block->bsuid), INTEGER(block->now)) &&
-           contact_term_insert(store, account_id,
-                               &(struct contact){.id = block->contact_id, .phone = block->phone});
+    return contact_insert(store, &(struct contact){.id = block->contact_id,
+                                                   .account_id = account_id,
+                                                   .phone = block->phone,
+                                                   .bsuid = block->bsuid,
+                                                   .created_at = block->now});
 }
 
 enum store_result store_block_contact(struct store *store, struct store_block *block) {

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_EVENT_H
 #define SWITCHBOARD_STORE_EVENT_H
 
-#include "store/store.h"
+#include "store/contact.h"
 
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
@@ -12,9 +12,7 @@ struct store_event {
     int64_t sequence;    /* data.sequence; set by the store */
     int64_t now;
     const char *account_id, *waba_id, *line_id, *phone_number_id;
-    struct {
-        const char *id, *phone, *bsuid, *username, *name; /* id NULL: unknown */
-    } contact;
+    struct contact contact; /* id NULL: unknown */
     const char *thread_id;
     const char *source;      /* lead.created: new_contact, ad or lead_event */
     const char *wamid;       /* lead.created: the message that caused it */

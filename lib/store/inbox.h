@@ -5,48 +5,25 @@
 #ifndef SWITCHBOARD_STORE_INBOX_H
 #define SWITCHBOARD_STORE_INBOX_H
 
-#include "store/store.h"
-
-struct inbox_line {
-    const char *id, *phone_number_id, *phone_number, *name;
-};
-
-struct inbox_contact {
-    const char *id, *account_id;
-    const char *phone, *bsuid, *parent_bsuid, *username, *name; /* NULL: not known */
-    int64_t created_at, updated_at;
-};
-
-struct inbox_message {
-    const char *id, *wamid, *thread_id, *line_id, *direction, *source, *type, *status;
-    const char *context_wamid; /* NULL: not a reply */
-    int64_t status_at, timestamp;
-    struct slice body;  /* JSON; n == 0: not known */
-    struct slice error; /* JSON; n == 0: none */
-    int64_t change;
-};
+#include "store/contact.h"
+#include "store/line.h"
+#include "store/message.h"
 
 struct inbox_thread {
     const char *id;
-    struct inbox_line line;
-    struct inbox_contact contact;
+    struct line line;
+    struct contact contact;
     int64_t unread;
     bool is_blocked;
     int64_t last_message_at;
-    int64_t last_inbound_at;   /* INT64_MIN: the contact never wrote */
-    struct inbox_message last; /* id NULL: none */
+    int64_t last_inbound_at; /* INT64_MIN: the contact never wrote */
+    struct message last;     /* id NULL: none */
     int64_t change;
     const char **former_ids; /* of threads that were merged into it */
     size_t former_count;
 };
 
 /* --- threads --- */
-
-/* A place in a list that is ordered by a number and an id. */
-struct inbox_key {
-    int64_t number;
-    const char *id;
-};
 
 struct inbox_filter {
     const char *user_id;
@@ -59,7 +36,7 @@ struct inbox_filter {
  * (last_message_at, id), descending. */
 enum store_result inbox_list_threads(struct store *store, struct arena *arena,
                                      const struct inbox_filter *filter,
-                                     const struct inbox_key *after, struct inbox_thread **threads,
+                                     const struct list_key *after, struct inbox_thread **threads,
                                      size_t *count);
 
 /* Finds the user's thread with this id; the id of a merged thread finds the thread that remained.
@@ -75,71 +52,6 @@ enum store_result inbox_last_change(struct store *store, const char *user_id, in
 enum store_result inbox_list_changes(struct store *store, struct arena *arena, const char *user_id,
                                      int64_t after, size_t limit, struct inbox_thread **threads,
                                      size_t *count);
-
-/* --- messages --- */
-
-enum inbox_order {
-    INBOX_OLDER,  /* before the key, newest first, by (timestamp, id) */
-    INBOX_NEWER,  /* after the key, oldest first, by (timestamp, id) */
-    INBOX_CHANGED /* after the key, by (change, id) */
-};
-
-/* Lists at most `limit` messages of the thread. */
-enum store_result inbox_list_messages(struct store *store, struct arena *arena,
-                                      const char *thread_id, enum inbox_order order,
-                                      const struct inbox_key *key, size_t limit,
-                                      struct inbox_message **messages, size_t *count);
-
-/* A status that the platform reported. */
-struct inbox_status {
-    const char *status, *recipient;
-    int64_t timestamp, received_at;
-    struct slice body;
-};
-
-/* Finds the user's message with this id, or with this wamid; of several the one that was stored
- * last. STORE_NOT_FOUND: there is none. */
-enum store_result inbox_find_message(struct store *store, struct arena *arena, const char *user_id,
-                                     const char *id, const char *wamid,
-                                     struct inbox_message *message);
-
-/* Lists the statuses of a message in the order of their times. */
-enum store_result inbox_list_statuses(struct store *store, struct arena *arena,
-                                      const char *message_id, struct inbox_status **statuses,
-                                      size_t *count);
-
-/* --- contacts --- */
-
-/* Finds the user's contact with this id; the id of a merged contact finds the contact that
- * remained. STORE_NOT_FOUND: there is none. */
-enum store_result inbox_find_contact(struct store *store, struct arena *arena, const char *user_id,
-                                     const char *id, struct inbox_contact *contact);
-
-/* Lists at most `limit` contacts of the account, newest first: in the order of their ids,
- * descending, after the id `after` (NULL: the first ones). */
-enum store_result inbox_list_contacts(struct store *store, struct arena *arena,
-                                      const char *account_id, const char *after, size_t limit,
-                                      struct inbox_contact **contacts, size_t *count);
-
-struct inbox_block {
-    const char *line_id;
-    int64_t created_at;
-};
-
-/* Lists the lines on which the contact is blocked, in the order of their ids. */
-enum store_result inbox_list_blocks(struct store *store, struct arena *arena,
-                                    const char *contact_id, struct inbox_block **blocks,
-                                    size_t *count);
-
-struct inbox_thread_key {
-    const char *id, *line_id;
-    int64_t last_message_at;
-};
-
-/* Lists the contact's threads, one for each line, in the order of their ids. */
-enum store_result inbox_list_contact_threads(struct store *store, struct arena *arena,
-                                             const char *contact_id,
-                                             struct inbox_thread_key **threads, size_t *count);
 
 /* --- search --- */
 
@@ -168,9 +80,8 @@ struct inbox_place {
  * not be the last one. STORE_CONFLICT: `after` names no account that is searched. */
 enum store_result inbox_search_contacts(struct store *store, struct arena *arena,
                                         const struct inbox_search *search,
-                                        const struct inbox_place *after,
-                                        struct inbox_contact **contacts, size_t *count,
-                                        struct inbox_place *next);
+                                        const struct inbox_place *after, struct contact **contacts,
+                                        size_t *count, struct inbox_place *next);
 
 /* The same for the threads of those contacts. */
 enum store_result inbox_search_threads(struct store *store, struct arena *arena,

@@ -2,47 +2,58 @@
 
 #include "engine/sql.h"
 
-#define OWNED_LINES                                                                                \
-    "SELECT l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.platform_type, "      \
-    "l.is_registered, l.is_coexisting, u.primary_line_id = l.id, l.created_at, l.archived_at "     \
-    "FROM account a JOIN line l ON l.account_id = a.id JOIN \"user\" u ON u.id = a.user_id "       \
-    "WHERE a.user_id = ?1 "
-
-static struct owned_line read_line(struct statement *s, struct arena *arena) {
-    return (struct owned_line){
-        .id = column_text(s, 0, arena),
-        .account_id = column_text(s, 1, arena),
-        .phone_number_id = column_text(s, 2, arena),
-        .phone_number = column_text(s, 3, arena),
-        .name = column_text(s, 4, arena),
-        .platform_type = column_text(s, 5, arena),
-        .is_registered = column_integer(s, 6) != 0,
-        .is_coexisting = column_integer(s, 7) != 0,
-        .is_primary = column_integer(s, 8) != 0,
-        .created_at = column_integer(s, 9),
-        .archived_at = column_is_null(s, 10) ? INT64_MIN : column_integer(s, 10),
+struct line line_of_row(struct statement *s, int first, struct arena *arena) {
+    return (struct line){
+        .id = column_text(s, first, arena),
+        .account_id = column_text(s, first + 1, arena),
+        .phone_number_id = column_text(s, first + 2, arena),
+        .phone_number = column_text(s, first + 3, arena),
+        .name = column_text(s, first + 4, arena),
+        .platform_type = column_text(s, first + 5, arena),
+        .is_registered = column_integer(s, first + 6) != 0,
+        .is_coexisting = column_integer(s, first + 7) != 0,
+        .created_at = column_integer(s, first + 8),
+        .archived_at = column_time(s, first + 9),
     };
 }
 
-enum store_result store_list_owned_lines(struct store *store, struct arena *arena,
-                                         const char *user_id, struct owned_line **lines,
-                                         size_t *count) {
-    static struct statement s = {.sql = OWNED_LINES "ORDER BY l.id"};
+#define LINES                                                                                      \
+    "SELECT " LINE_COLUMNS ", u.primary_line_id = l.id FROM account a "                            \
+    "JOIN line l ON l.account_id = a.id JOIN \"user\" u ON u.id = a.user_id "
+
+static struct line read_line(struct statement *s, struct arena *arena) {
+    struct line line = line_of_row(s, 0, arena);
+    line.is_primary = column_integer(s, LINE_COLUMN_COUNT) != 0;
+    return line;
+}
+
+enum store_result store_list_lines(struct store *store, struct arena *arena,
+                                   const struct line_filter *filter, struct line **lines,
+                                   size_t *count) {
+    static struct statement of_all = {.sql = LINES "ORDER BY l.id"};
+    static struct statement of_account = {.sql = LINES "WHERE l.account_id = ?1 ORDER BY l.id"};
+    static struct statement of_user = {
+        .sql = LINES "WHERE a.user_id = ?2 AND (a.id = ?1 OR ?1 IS NULL) ORDER BY l.id"};
+    const struct parameter parameters[] = {TEXT(filter->account_id), TEXT(filter->user_id)};
+    const size_t parameter_count = filter->user_id ? 2 : filter->account_id ? 1 : 0;
+    struct statement *const statements[] = {&of_all, &of_account, &of_user};
+    struct statement *s = statements[parameter_count];
     struct buffer rows = buffer_in(arena);
-    sql_start(store, &s, TEXT(user_id));
-    while (sql_row(store, &s)) {
-        struct owned_line line = read_line(&s, arena);
-        buffer_add(&rows, &line, sizeof line);
+    sql_start_with(store, s, parameters, parameter_count);
+    while (sql_row(store, s)) {
+        const struct line line = read_line(s, arena);
+        if (!filter->is_without_archived || line.archived_at == INT64_MAX)
+            buffer_add(&rows, &line, sizeof line);
     }
-    *lines = (struct owned_line *)(void *)rows.p;
+    *lines = (struct line *)(void *)rows.p;
     *count = rows.n / sizeof **lines;
     return sql_result(store);
 }
 
-enum store_result store_find_owned_line(struct store *store, struct arena *arena,
+enum store_result store_find_line_by_id(struct store *store, struct arena *arena,
                                         const char *user_id, const char *line_id,
-                                        struct owned_line *line) {
-    static struct statement s = {.sql = OWNED_LINES "AND l.id = ?2"};
+                                        struct line *line) {
+    static struct statement s = {.sql = LINES "WHERE a.user_id = ?1 AND l.id = ?2"};
     sql_start(store, &s, TEXT(user_id), TEXT(line_id));
     bool found = sql_row(store, &s);
     if (found) {
@@ -95,15 +106,4 @@ enum store_result store_change_line(struct store *store, const char *user_id, co
     if (result != STORE_OK)
         return result;
     return conflicts ? STORE_CONFLICT : found ? STORE_OK : STORE_NOT_FOUND;
-}
-
-enum store_result store_has_line(struct store *store, const char *user_id, const char *line_id) {
-    static struct statement s = {.sql =
-                                     "SELECT l.id FROM line l JOIN account a "
-                                     "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
-    char id[ID_SIZE];
-    sql_start(store, &s, TEXT(line_id), TEXT(user_id));
-    bool found = sql_read_id(store, &s, id);
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }

@@ -1,29 +1,39 @@
-/* Lines as their owner lists and changes them (spec 2.2). */
+/* The lines of accounts (spec 2.2). */
 #ifndef SWITCHBOARD_STORE_LINE_H
 #define SWITCHBOARD_STORE_LINE_H
 
 #include "store/store.h"
 
-struct owned_line {
+struct line {
     const char *id, *account_id, *phone_number_id, *phone_number;
     const char *name, *platform_type; /* NULL: none */
-    bool is_registered, is_coexisting, is_primary;
+    bool is_registered, is_coexisting;
+    bool is_primary; /* the user's primary line; not set by store_find_line */
     int64_t created_at;
-    int64_t archived_at; /* INT64_MIN: not archived */
+    int64_t archived_at;          /* INT64_MAX: not archived */
+    struct store_account account; /* store_find_line only */
 };
 
-/* Lists the user's lines, archived ones too, in the order of their creation. */
-enum store_result store_list_owned_lines(struct store *store, struct arena *arena,
-                                         const char *user_id, struct owned_line **lines,
-                                         size_t *count);
+/* What a list of lines contains; NULL: any. */
+struct line_filter {
+    const char *user_id, *account_id;
+    bool is_without_archived;
+};
 
-/* Finds the user's line with this id, or STORE_NOT_FOUND. */
-enum store_result store_find_owned_line(struct store *store, struct arena *arena,
+/* Lists the lines in the order of their creation. */
+enum store_result store_list_lines(struct store *store, struct arena *arena,
+                                   const struct line_filter *filter, struct line **lines,
+                                   size_t *count);
+
+/* Finds the user's line with this platform id, and its account. STORE_NOT_FOUND: none, or it is
+ * archived. */
+enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
+                                  const char *phone_number_id, struct line *line);
+
+/* Finds the user's line with this id, archived or not, or STORE_NOT_FOUND. */
+enum store_result store_find_line_by_id(struct store *store, struct arena *arena,
                                         const char *user_id, const char *line_id,
-                                        struct owned_line *line);
-
-/* Whether the user has the line with this id, archived or not: STORE_OK or STORE_NOT_FOUND. */
-enum store_result store_has_line(struct store *store, const char *user_id, const char *line_id);
+                                        struct line *line);
 
 /* What changes; the members that are false leave the line as it is. */
 struct line_change {
@@ -37,5 +47,15 @@ struct line_change {
  * line. STORE_CONFLICT: the line would be primary and archived; nothing is changed. */
 enum store_result store_change_line(struct store *store, const char *user_id, const char *line_id,
                                     const struct line_change *change);
+
+/* --- internal to the store --- */
+
+/* SQL: the columns of a line `l`, which line_of_row reads, beginning at the column `first`. */
+#define LINE_COLUMNS                                                                               \
+    "l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.platform_type, "             \
+    "l.is_registered, l.is_coexisting, l.created_at, l.archived_at"
+enum { LINE_COLUMN_COUNT = 10 };
+struct statement;
+struct line line_of_row(struct statement *s, int first, struct arena *arena);
 
 #endif

@@ -65,27 +65,11 @@ struct store_account {
     bool is_default;
 };
 
-struct store_line {
-    const char *id, *account_id, *phone_number_id, *phone_number, *name, *platform_type;
-    bool is_registered, is_coexisting, is_archived;
-    int64_t created_at;
-    struct store_account account; /* store_find_line only */
-};
-
 /* Lists the user's accounts in the order of their creation; user_id NULL: all accounts. */
 enum store_result store_list_accounts(struct store *store, struct arena *arena, const char *user_id,
                                       struct store_account **accounts, size_t *count);
 
-/* Lists the user's lines that are not archived, of all accounts, in the order of their creation. */
-enum store_result store_list_lines(struct store *store, struct arena *arena, const char *user_id,
-                                   struct store_line **lines, size_t *count);
-
-/* Finds the user's line with this platform id, and its account. STORE_NOT_FOUND: none, or it is
- * archived. */
-enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
-                                  const char *phone_number_id, struct store_line *line);
-
-/* Finds the user's account with this id. */
+/* Finds the user's account with this id; user_id NULL: of any user. */
 enum store_result store_find_account(struct store *store, struct arena *arena, const char *user_id,
                                      const char *account_id, struct store_account *account);
 

@@ -3,14 +3,7 @@
 #define SWITCHBOARD_STORE_STORE_UPDATE_H
 
 #include "base/slice.h"
-
-/* The identities of a person. A member is NULL where the payload does not have it. */
-struct store_identity {
-    const char *phone; /* digits */
-    const char *bsuid, *parent_bsuid;
-    const char *username; /* without @ */
-    const char *name;
-};
+#include "store/contact.h"
 
 enum store_update_kind {
     UPDATE_MESSAGE,  /* an incoming message */
@@ -34,7 +27,7 @@ enum store_outcome {
 
 /* UPDATE_MESSAGE, UPDATE_ECHO and UPDATE_HISTORY. */
 struct update_message {
-    struct store_identity who; /* the person on the other side */
+    struct contact who; /* the person on the other side */
     const char *wamid, *type;
     const char *context_wamid; /* NULL: not a reply */
     int64_t timestamp;         /* ms; when it was sent */
@@ -48,7 +41,7 @@ struct update_message {
 };
 
 struct update_status {
-    struct store_identity who; /* the recipient */
+    struct contact who; /* the recipient */
     const char *wamid, *status;
     const char *recipient; /* as the platform names it; "" when it does not */
     bool is_participant;   /* the recipient is a participant of a group */
@@ -59,7 +52,7 @@ struct update_status {
 };
 
 struct update_identity {
-    struct store_identity before, after;
+    struct contact before, after;
     const char *reason; /* number_change, user_id_update */
     int64_t at;         /* when it changed, ms */
 };
@@ -79,8 +72,8 @@ struct update_flow {
 };
 
 struct update_other {
-    struct store_identity who; /* a person's identities, which belong together */
-    int64_t at;                /* when, ms; 0: the platform does not report it */
+    struct contact who; /* a person's identities, which belong together */
+    int64_t at;         /* when, ms; 0: the platform does not report it */
 };
 
 struct store_update {

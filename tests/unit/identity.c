@@ -1,6 +1,7 @@
 /* Contacts that gain and change identities and merge (lib/store/ingest/identity.h), in every order
  * in which the platform may send the updates. */
 #include "account_line.h"
+#include "store/message.h"
 
 enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
 
@@ -216,7 +217,7 @@ static bool is_expected(const char *expected, const char *found) {
 }
 
 /* The order of the events and the contacts, as text for a failed check. */
-static const char *describe(const size_t *order, size_t count, const struct store_contact *contacts,
+static const char *describe(const size_t *order, size_t count, const struct contact *contacts,
                             size_t people) {
     struct buffer text = buffer_in(&arena);
     buffer_add_text(&text, "order");
@@ -231,12 +232,13 @@ static const char *describe(const size_t *order, size_t count, const struct stor
 static const struct store_page all = {.limit = 1000000};
 
 static void check_people(const struct scenario *scenario, const size_t *order, size_t count) {
-    struct store_contact *contacts;
-    struct store_message *messages;
+    struct contact *contacts;
+    struct message *messages;
     size_t people, expected = scenario->people[1].phone || scenario->people[1].bsuid ? 2 : 1,
                    sum = 0, n;
     enum store_result result =
-        store_list_contacts(store, &arena, account_id, &all, &contacts, &people);
+        store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = all.limit},
+                            &contacts, &people);
     check(result == STORE_OK, "%s", store_reason(store));
     const char *found = describe(order, count, contacts, people);
     check(people == expected, "%s: %s", scenario->name, found);
@@ -248,8 +250,10 @@ static void check_people(const struct scenario *scenario, const size_t *order, s
         check(is_there, "%s: %s", scenario->name, found);
     }
     for (size_t i = 0; i < people; i++) {
-        check(contacts[i].thread_count == 1, "%s: %s", scenario->name, found);
-        result = store_list_messages(store, &arena, contacts[i].id, &all, &messages, &n);
+        struct contact_thread *threads;
+        result = store_list_contact_threads(store, &arena, contacts[i].id, &threads, &n);
+        check(result == STORE_OK && n == 1, "%s: %s", scenario->name, found);
+        result = store_list_contact_messages(store, &arena, contacts[i].id, &all, &messages, &n);
         check(result == STORE_OK, "%s", store_reason(store));
         sum += n;
     }

@@ -858,7 +858,7 @@ static enum store_result split_contact(void) {
 }
 
 static void check_split(void) {
-    struct store_contact *contacts;
+    struct contact *contacts;
     size_t count;
     make_account();
     take(TEXT_OF("p1", "15550008888", "US.10"));
@@ -867,26 +867,29 @@ static void check_split(void) {
                  "\"type\":\"system\",\"system\":{\"wa_id\":\"15550008889\","
                  "\"user_id\":\"US.11\",\"previous_user_id\":\"US.10\","
                  "\"type\":\"user_changed_number\"}"));
-    check_ok(store_list_contacts(store, &arena, account_id, &(struct store_page){.limit = 9},
+    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 9},
                                  &contacts, &count));
     check(count == 1, "%zu contacts", count);
     owned_contact = contacts[0].id;
     REPEAT(split_contact);
-    check_ok(store_list_contacts(store, &arena, account_id, &(struct store_page){.limit = 9},
+    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 9},
                                  &contacts, &count));
     check(count == 2, "%zu contacts", count);
 }
 
 static void check_owner(void) {
-    struct store_contact *contacts;
+    struct contact *contacts;
+    struct contact_thread *threads;
     size_t count;
     make_account();
     take(TEXT_OF("o1", "15550009999", "US.9"));
-    check_ok(store_list_contacts(store, &arena, account_id, &(struct store_page){.limit = 1},
+    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 1},
                                  &contacts, &count));
-    check(count == 1 && contacts[0].thread_count == 1, "%zu contacts", count);
+    check(count == 1, "%zu contacts", count);
     owned_contact = contacts[0].id;
-    owned_thread = contacts[0].threads[0].id;
+    check_ok(store_list_contact_threads(store, &arena, owned_contact, &threads, &count));
+    check(count == 1, "%zu threads", count);
+    owned_thread = threads[0].id;
     REPEAT(block_everywhere);
     REPEAT(unblock_line);
     REPEAT(mark_read);

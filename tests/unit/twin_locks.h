@@ -20,8 +20,8 @@ static inline bool merge_pair(int pair) {
                                       .at = now,
                                       .now = case_time,
                                       .new_id = new_id("con_")};
-    const struct store_identity before = {.bsuid = text("US.1.%d", pair)},
-                                after = {.bsuid = text("US.2.%d", pair)};
+    const struct contact before = {.bsuid = text("US.1.%d", pair)},
+                         after = {.bsuid = text("US.2.%d", pair)};
     return identity_change(&occasion, &before, &after, "user_id_update");
 }
 

@@ -2,7 +2,7 @@
  * (lib/store/ingest.h). */
 #include "account_line.h"
 #include "engine/sql.h"
-#include "store/store.h"
+#include "store/message.h"
 
 static void message_of(struct store_update *update, const char *wamid) {
     *update = (struct store_update){
@@ -21,15 +21,18 @@ static void message_of(struct store_update *update, const char *wamid) {
 
 static const struct store_page all = {.limit = 1000000};
 
-static struct store_message *only_contact_messages(size_t *count) {
-    struct store_contact *contacts;
-    struct store_message *messages = NULL;
+static struct message *only_contact_messages(size_t *count) {
+    struct contact *contacts;
+    struct message *messages = NULL;
     size_t people;
-    check_ok(store_list_contacts(store, &arena, account_id, &all, &contacts, &people));
+    check_ok(store_list_contacts(store, &arena,
+                                 &(struct contact_filter){account_id, .limit = all.limit},
+                                 &contacts, &people));
     check(people == 1, "%zu contacts", people);
     *count = 0;
     if (people)
-        check_ok(store_list_messages(store, &arena, contacts[0].id, &all, &messages, count));
+        check_ok(
+            store_list_contact_messages(store, &arena, contacts[0].id, &all, &messages, count));
     return messages;
 }
 
@@ -48,7 +51,7 @@ static void check_refused(void) {
     check(updates[0].outcome == OUTCOME_STORED && updates[1].outcome == OUTCOME_REFUSED &&
               updates[2].outcome == OUTCOME_STORED,
           "outcomes %d %d %d", updates[0].outcome, updates[1].outcome, updates[2].outcome);
-    struct store_message *messages = only_contact_messages(&count);
+    struct message *messages = only_contact_messages(&count);
     check(count == 2, "%zu messages", count);
     check(count == 2 && strcmp(messages[1].wamid, "wamid.3") == 0, "the last one");
     check_ok(store_ingest(store, &arena, &payload));
@@ -75,7 +78,7 @@ static void check_overtaken_send(void) {
     id_make(send.new_thread_id, "thr_", now);
     id_make(send.message_id, "msg_", now);
     check_ok(store_insert_send(store, &send));
-    struct store_message *messages = only_contact_messages(&count);
+    struct message *messages = only_contact_messages(&count);
     check(count == 1 && strcmp(messages[0].type, "text") == 0 &&
               strcmp(messages[0].status, "delivered") == 0,
           "%zu messages", count);
@@ -170,12 +173,11 @@ static void mixed_update(struct store_update *update, int i) {
     message_of(update, i % 9 == 4 || i % 120 > 117 ? "" : arena_printf(&arena, "wamid.%03d", i));
     update->body = slice_of(arena_printf(&arena, "{\"number\":%d}", i));
     update->message.timestamp = now - (i * 7919) % 1000;
-    update->message.who =
-        (struct store_identity){.phone = arena_printf(&arena, "1555%d", i / 2 % 70)};
+    update->message.who = (struct contact){.phone = arena_printf(&arena, "1555%d", i / 2 % 70)};
     if (i % 11 == 5)
-        update->message.who = (struct store_identity){.bsuid = "US.1"};
+        update->message.who = (struct contact){.bsuid = "US.1"};
     if (i == 150)
-        update->message.who = (struct store_identity){.phone = "15550", .bsuid = "US.1"};
+        update->message.who = (struct contact){.phone = "15550", .bsuid = "US.1"};
     if (i % 5)
         return;
     update->kind = UPDATE_STATUS;

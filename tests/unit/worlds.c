@@ -353,7 +353,7 @@ static void deliver(const size_t order[MOST_EVENTS], int blocked) {
 static const struct store_page all = {.limit = 1000000};
 
 struct found {
-    struct store_contact *contacts;
+    struct contact *contacts;
     size_t count;
     unsigned *people;  /* of each contact: a bit for each person who has a message there */
     const char *state; /* all contacts and messages */
@@ -364,10 +364,10 @@ static int compare_texts(const void *a, const void *b) {
 }
 
 static const char *read_messages(const char *contact_id, unsigned *people) {
-    struct store_message *messages;
+    struct message *messages;
     struct buffer text = buffer_in(&arena);
     size_t count = 0;
-    check_ok(store_list_messages(store, &arena, contact_id, &all, &messages, &count));
+    check_ok(store_list_contact_messages(store, &arena, contact_id, &all, &messages, &count));
     const char **names = arena_alloc(&arena, (count + 1) * sizeof *names);
     *people = 0;
     for (size_t i = 0; i < count; i++) {
@@ -383,11 +383,13 @@ static const char *read_messages(const char *contact_id, unsigned *people) {
 static struct found read_contacts(void) {
     struct found found = {.count = 0};
     struct buffer state = buffer_in(&arena);
-    check_ok(store_list_contacts(store, &arena, account_id, &all, &found.contacts, &found.count));
+    check_ok(store_list_contacts(store, &arena,
+                                 &(struct contact_filter){account_id, .limit = all.limit},
+                                 &found.contacts, &found.count));
     const char **lines = arena_alloc(&arena, (found.count + 1) * sizeof *lines);
     found.people = arena_alloc(&arena, (found.count + 1) * sizeof *found.people);
     for (size_t i = 0; i < found.count; i++) {
-        const struct store_contact *c = &found.contacts[i];
+        const struct contact *c = &found.contacts[i];
         const char *messages = read_messages(c->id, &found.people[i]);
         lines[i] = arena_printf(&arena, "%s/%s:%s\n", c->phone ? c->phone : "none",
                                 c->bsuid ? c->bsuid : "none", messages);

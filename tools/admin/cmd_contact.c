@@ -4,8 +4,8 @@
 #include "output.h"
 #include "payload/recipient.h"
 #include "store/admin.h"
+#include "store/contact.h"
 #include "store/contact_split.h"
-#include "store/listing.h"
 
 /* The block for the identity in the operands: a BSUID byte for byte, or the digits of a phone
  * (spec 2.3). */
@@ -51,7 +51,17 @@ int contact_unblock(struct invocation *call) {
     return print_block(call, &block, false);
 }
 
-static void write_contact(struct json_writer *json, const struct store_contact *contact) {
+/* --- list --- */
+
+/* A contact and its threads. */
+struct listed {
+    struct contact contact;
+    struct contact_thread *threads;
+    size_t thread_count;
+};
+
+static void write_contact(struct json_writer *json, const struct listed *listed) {
+    const struct contact *contact = &listed->contact;
     json_write_object(json, NULL);
     json_write_text(json, "id", contact->id);
     json_write_text(json, "accountId", contact->account_id);
@@ -60,10 +70,10 @@ static void write_contact(struct json_writer *json, const struct store_contact *
     json_write_text(json, "username", contact->username);
     json_write_text(json, "name", contact->name);
     json_write_array(json, "threads");
-    for (size_t i = 0; i < contact->thread_count; i++) {
+    for (size_t i = 0; i < listed->thread_count; i++) {
         json_write_object(json, NULL);
-        json_write_text(json, "id", contact->threads[i].id);
-        json_write_text(json, "phoneNumberId", contact->threads[i].phone_number_id);
+        json_write_text(json, "id", listed->threads[i].id);
+        json_write_text(json, "phoneNumberId", listed->threads[i].phone_number_id);
         json_write_end(json);
     }
     json_write_end(json);
@@ -71,43 +81,62 @@ static void write_contact(struct json_writer *json, const struct store_contact *
 }
 
 /* The lines of the contact's threads, such as `1065, 1066`. */
-static const char *lines_text(struct arena *arena, const struct store_contact *contact) {
+static const char *lines_text(struct arena *arena, const struct listed *listed) {
     struct buffer text = buffer_in(arena);
-    for (size_t i = 0; i < contact->thread_count; i++)
-        buffer_printf(&text, "%s%s", i ? ", " : "", contact->threads[i].phone_number_id);
+    for (size_t i = 0; i < listed->thread_count; i++)
+        buffer_printf(&text, "%s%s", i ? ", " : "", listed->threads[i].phone_number_id);
     return text.p;
 }
 
-static void print_contacts(struct list *list, const struct store_contact *contacts, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        write_contact(&list->json, &contacts[i]);
-        table_cell(&list->table, contacts[i].id);
-        table_cell(&list->table, contacts[i].phone);
-        table_cell(&list->table, contacts[i].bsuid);
-        table_cell(&list->table, contacts[i].username);
-        table_cell(&list->table, contacts[i].name);
-        table_cell(&list->table, lines_text(&list->arena, &contacts[i]));
+static void add_contact(struct list *list, const struct listed *listed) {
+    const struct contact *contact = &listed->contact;
+    write_contact(&list->json, listed);
+    table_cell(&list->table, contact->id);
+    table_cell(&list->table, contact->phone);
+    table_cell(&list->table, contact->bsuid);
+    table_cell(&list->table, contact->username);
+    table_cell(&list->table, contact->name);
+    table_cell(&list->table, lines_text(&list->arena, listed));
+}
+
+/* Reads a page and fills the list with it. */
+static enum store_result add_page(struct list *list, const char *account_id,
+                                  struct contact **contacts, size_t *count) {
+    struct store *store = list->call->store;
+    const struct contact_filter filter = {
+        .account_id = account_id, .after = list->page.after, .limit = list->page.limit};
+    struct store_account account;
+    enum store_result result =
+        account_id ? store_find_account(store, &list->arena, NULL, account_id, &account) : STORE_OK;
+    if (result == STORE_OK)
+        result = store_list_contacts(store, &list->arena, &filter, contacts, count);
+    for (size_t i = 0; result == STORE_OK && i < *count; i++) {
+        struct listed listed = {.contact = (*contacts)[i]};
+        result = store_list_contact_threads(store, &list->arena, (*contacts)[i].id, &listed.threads,
+                                            &listed.thread_count);
+        add_contact(list, &listed);
     }
-    list_print_page(list, count, count ? contacts[count - 1].id : NULL);
+    return result;
 }
 
 int contact_list(struct invocation *call) {
     const char *account_id = call->options[OPTION_ACCOUNT];
     struct list list;
+    enum store_result result = STORE_OK;
     LIST_OPEN(&list, call, "ID", "PHONE", "USER ID", "USERNAME", "NAME", "LINES");
-    while (list_next(&list)) {
-        struct store_contact *contacts;
+    while (result == STORE_OK && list_next(&list)) {
+        struct contact *contacts;
         size_t count;
-        enum store_result result = store_list_contacts(call->store, &list.arena, account_id,
-                                                       &list.page, &contacts, &count);
-        if (result == STORE_OK) {
-            print_contacts(&list, contacts, count);
-            continue;
-        }
-        list_abandon(&list);
-        return fail_row(call, result, ROW_ACCOUNT, account_id);
+        store_hold_view(call->store);
+        result = add_page(&list, account_id, &contacts, &count);
+        store_release_view(call->store);
+        if (result == STORE_OK)
+            list_print_page(&list, count, count ? contacts[count - 1].id : NULL);
     }
-    return list_close(&list);
+    if (result == STORE_OK)
+        return list_close(&list);
+    list_abandon(&list);
+    return fail_row(call, result, ROW_ACCOUNT, account_id);
 }
 
 /* --- split --- */

@@ -3,7 +3,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "store/admin.h"
-#include "store/listing.h"
+#include "store/line.h"
 
 int line_add(struct invocation *call) {
     char new_id[ID_SIZE], id[ID_SIZE];
@@ -45,7 +45,7 @@ int line_archive(struct invocation *call) {
     return object_print(call, &json, "archived line %s", phone_number_id);
 }
 
-static void write_line(struct json_writer *json, const struct store_line_entry *line) {
+static void write_line(struct json_writer *json, const struct line *line) {
     json_write_object(json, NULL);
     json_write_text(json, "id", line->id);
     json_write_text(json, "accountId", line->account_id);
@@ -56,19 +56,19 @@ static void write_line(struct json_writer *json, const struct store_line_entry *
     json_write_bool(json, "isCoexisting", line->is_coexisting);
     json_write_text(json, "platformType", line->platform_type);
     json_write_bool(json, "isPrimary", line->is_primary);
-    json_write_bool(json, "isArchived", line->is_archived);
+    json_write_bool(json, "isArchived", line->archived_at != INT64_MAX);
     json_write_time(json, "createdAt", line->created_at);
     json_write_end(json);
 }
 
 /* Such as `primary, archived`. */
-static const char *state_text(struct arena *arena, const struct store_line_entry *line) {
+static const char *state_text(struct arena *arena, const struct line *line) {
     const struct {
         bool applies;
         const char *word;
     } words[] = {
         {line->is_primary, "primary"},
-        {line->is_archived, "archived"},
+        {line->archived_at != INT64_MAX, "archived"},
         {!line->is_registered, "unregistered"},
         {line->is_coexisting, "coexisting"},
     };
@@ -82,10 +82,14 @@ static const char *state_text(struct arena *arena, const struct store_line_entry
 int line_list(struct invocation *call) {
     struct arena *arena = &call->arena;
     const char *account_id = call->options[OPTION_ACCOUNT];
-    struct store_line_entry *lines;
+    struct line *lines;
     size_t count;
+    struct store_account account;
     enum store_result result =
-        store_list_account_lines(call->store, arena, account_id, &lines, &count);
+        account_id ? store_find_account(call->store, arena, NULL, account_id, &account) : STORE_OK;
+    if (result == STORE_OK)
+        result = store_list_lines(call->store, arena,
+                                  &(struct line_filter){.account_id = account_id}, &lines, &count);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_ACCOUNT, account_id);
     struct json_writer json = list_start(call);

@@ -2,9 +2,10 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "store/listing.h"
+#include "store/contact.h"
+#include "store/message.h"
 
-static void write_message(struct json_writer *json, const struct store_message *message) {
+static void write_message(struct json_writer *json, const struct message *message) {
     json_write_object(json, NULL);
     json_write_text(json, "id", message->id);
     json_write_text(json, "wamid", message->wamid);
@@ -17,10 +18,10 @@ static void write_message(struct json_writer *json, const struct store_message *
     json_write_end(json);
 }
 
-static void print_messages(struct list *list, const struct store_message *messages, size_t count) {
+static void print_messages(struct list *list, const struct message *messages, size_t count) {
     struct table *table = &list->table;
     for (size_t i = 0; i < count; i++) {
-        const struct store_message *message = &messages[i];
+        const struct message *message = &messages[i];
         write_message(&list->json, message);
         table_cell(table, time_text(&list->arena, message->timestamp));
         table_cell(table, message->direction);
@@ -41,14 +42,27 @@ static int fail_listing(struct invocation *call, const struct list *list,
     return fail_row(call, result, ROW_CONTACT, contact_id);
 }
 
+/* Reads the next page. */
+static enum store_result read_page(struct invocation *call, struct list *list,
+                                   struct message **messages, size_t *count) {
+    struct contact contact;
+    store_hold_view(call->store);
+    enum store_result result = store_find_contact(call->store, &list->arena, NULL,
+                                                  call->options[OPTION_CONTACT], &contact);
+    if (result == STORE_OK)
+        result = store_list_contact_messages(call->store, &list->arena, contact.id, &list->page,
+                                             messages, count);
+    store_release_view(call->store);
+    return result;
+}
+
 int message_list(struct invocation *call) {
     struct list list;
     LIST_OPEN(&list, call, "TIME", "WAY", "TYPE", "STATUS", "THREAD", "WAMID", "ERROR");
     while (list_next(&list)) {
-        struct store_message *messages;
+        struct message *messages;
         size_t count;
-        enum store_result result = store_list_messages(
-            call->store, &list.arena, call->options[OPTION_CONTACT], &list.page, &messages, &count);
+        enum store_result result = read_page(call, &list, &messages, &count);
         if (result != STORE_OK) {
             list_abandon(&list);
             return fail_listing(call, &list, result);

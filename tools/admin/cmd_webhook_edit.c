@@ -50,13 +50,14 @@ static int read_lines(struct invocation *call, struct store_webhook_change *chan
     const char *list = words_of(&call->arena, call->options[OPTION_LINES], "all");
     struct slice rest = slice_of(list);
     struct buffer ids = buffer_in(&call->arena);
-    struct owned_line *lines;
+    struct line *lines;
     size_t count;
     change->sets_lines = call->options[OPTION_LINES] != NULL;
     if (!list)
         return EXIT_DONE;
     enum store_result result =
-        store_list_owned_lines(call->store, &call->arena, change->user_id, &lines, &count);
+        store_list_lines(call->store, &call->arena,
+                         &(struct line_filter){.user_id = change->user_id}, &lines, &count);
     if (result != STORE_OK)
         return fail_store(call, result);
     while (rest.n) {

@@ -110,8 +110,8 @@ async function open() {
 
 // Starts with these routes, as in pages.js: {path: '/events/:id', module: 'event', ...}; a last
 // part `:id?` may be missing; the last route is used for an unknown address. `prepare(route)`
-// returns the empty element of the page, or null; `shown(route, isNew, page, error)` is called when a page
-// begins or fails.
+// returns the empty element of the page, or null; `shown(route, isNew, page, error)` is called
+// when a page begins or fails.
 export function start(table, callbacks) {
     routes = table.map((route) => ({...route, pattern: route.path.split('/').filter(Boolean)}));
     ({prepare, shown} = callbacks);

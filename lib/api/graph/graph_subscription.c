@@ -89,14 +89,14 @@ static int change_url(struct request *rq, const struct store_webhook *present, c
 /* The webhook of an account, or of its line. */
 static const struct store_webhook *find(const struct graph_callbacks *callbacks,
                                         const struct store_account *account,
-                                        const struct store_line *line) {
+                                        const struct line *line) {
     return line ? graph_line_callback(callbacks, account->id, line->phone_number_id)
                 : graph_account_callback(callbacks, account->id);
 }
 
 /* Deletes the webhook of an account, or of its line, if there is one. */
 static int delete_webhook(struct request *rq, const struct store_account *account,
-                          const struct store_line *line) {
+                          const struct line *line) {
     struct graph_callbacks callbacks;
     if (graph_list_callbacks(rq, &callbacks))
         return -1;
@@ -110,7 +110,7 @@ static int delete_webhook(struct request *rq, const struct store_account *accoun
 
 /* Sets the webhook of an account, or of its line. */
 static int set_webhook(struct request *rq, const struct store_account *account,
-                       const struct store_line *line, const struct callback *callback) {
+                       const struct line *line, const struct callback *callback) {
     const char *url = arena_copy(rq->arena, callback->url);
     struct graph_callbacks callbacks;
     if (graph_list_callbacks(rq, &callbacks))
@@ -242,7 +242,7 @@ static int read_configuration(struct request *rq, struct callback *callback) {
 }
 
 int graph_configure_webhook(struct request *rq, const struct graph_node *node) {
-    const struct store_line *line = &rq->caller->line;
+    const struct line *line = &rq->caller->line;
     struct callback callback;
     (void)node;
     if (read_configuration(rq, &callback))

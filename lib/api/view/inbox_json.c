@@ -1,6 +1,6 @@
 #include "api/view/inbox_json.h"
 
-void inbox_write_contact_members(struct json_writer *w, const struct inbox_contact *contact) {
+void inbox_write_contact_members(struct json_writer *w, const struct contact *contact) {
     json_write_text(w, "id", contact->id);
     json_write_text(w, "accountId", contact->account_id);
     json_write_text(w, "name", contact->name);
@@ -12,7 +12,7 @@ void inbox_write_contact_members(struct json_writer *w, const struct inbox_conta
     json_write_time(w, "updatedAt", contact->updated_at);
 }
 
-void inbox_write_message_members(struct json_writer *w, const struct inbox_message *message) {
+void inbox_write_message_members(struct json_writer *w, const struct message *message) {
     json_write_text(w, "id", message->id);
     json_write_text(w, "wamid", message->wamid);
     json_write_text(w, "threadId", message->thread_id);
@@ -29,14 +29,13 @@ void inbox_write_message_members(struct json_writer *w, const struct inbox_messa
     json_write_integer(w, "change", message->change);
 }
 
-void inbox_write_message(struct json_writer *w, const char *name,
-                         const struct inbox_message *message) {
+void inbox_write_message(struct json_writer *w, const char *name, const struct message *message) {
     json_write_object(w, name);
     inbox_write_message_members(w, message);
     json_write_end(w);
 }
 
-static void write_line(struct json_writer *w, const struct inbox_line *line) {
+static void write_line(struct json_writer *w, const struct line *line) {
     json_write_object(w, "line");
     json_write_text(w, "id", line->id);
     json_write_text(w, "phoneNumberId", line->phone_number_id);
@@ -77,7 +76,7 @@ void inbox_write_thread(struct json_writer *w, const char *name,
     json_write_end(w);
 }
 
-void inbox_write_blocks(struct json_writer *w, const struct inbox_block *blocks, size_t count) {
+void inbox_write_blocks(struct json_writer *w, const struct contact_block *blocks, size_t count) {
     json_write_array(w, "blocks");
     for (size_t i = 0; i < count; i++) {
         json_write_object(w, NULL);

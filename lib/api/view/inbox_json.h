@@ -10,14 +10,13 @@ enum { SERVICE_WINDOW_MS = 24 * 60 * 60 * 1000 };
 
 /* Each writes one value; `name` as for json_write_object. */
 void inbox_write_thread(struct json_writer *w, const char *name, const struct inbox_thread *thread);
-void inbox_write_message(struct json_writer *w, const char *name,
-                         const struct inbox_message *message);
+void inbox_write_message(struct json_writer *w, const char *name, const struct message *message);
 
 /* Writes the members of an object that the caller starts and ends, so that it can add others. */
-void inbox_write_message_members(struct json_writer *w, const struct inbox_message *message);
-void inbox_write_contact_members(struct json_writer *w, const struct inbox_contact *contact);
+void inbox_write_message_members(struct json_writer *w, const struct message *message);
+void inbox_write_contact_members(struct json_writer *w, const struct contact *contact);
 
 /* Writes the member `blocks`. */
-void inbox_write_blocks(struct json_writer *w, const struct inbox_block *blocks, size_t count);
+void inbox_write_blocks(struct json_writer *w, const struct contact_block *blocks, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 #include "api/view/line_view.h"
 
-void line_view_write(struct json_writer *out, const char *name, const struct owned_line *line) {
+void line_view_write(struct json_writer *out, const char *name, const struct line *line) {
     json_write_object(out, name);
     json_write_text(out, "id", line->id);
     json_write_text(out, "phoneNumberId", line->phone_number_id);

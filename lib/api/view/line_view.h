@@ -6,6 +6,6 @@
 #include "web/request.h"
 
 /* Writes the line as an object. `name`: as for json_write_object. */
-void line_view_write(struct json_writer *out, const char *name, const struct owned_line *line);
+void line_view_write(struct json_writer *out, const char *name, const struct line *line);
 
 #endif

@@ -1,14 +1,13 @@
 #include "store/block.h"
 
-#include "store/inbox.h"
+#include "store/contact.h"
 #include "store/inbox/change.h"
-#include "store/inbox/inbox_row.h"
 
 /* Finds the contact, and locks it. One that was merged meanwhile leads to the one that remained. */
 static bool lock_contact(struct store *store, struct arena *arena, struct store_owner_block *block,
-                         struct inbox_contact *contact) {
+                         struct contact *contact) {
     for (const char *locked = "";
-         inbox_contact_find(store, arena, block->user_id, block->contact_id, contact);) {
+         contact_find_of_user(store, arena, block->user_id, block->contact_id, contact);) {
         block->contact_id = contact->id;
         if (strcmp(contact->id, locked) == 0)
             return true;
@@ -38,7 +37,7 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
     const char *const contact_id = block->contact_id;
     enum store_result found = STORE_OK;
     while (sql_transact(store)) {
-        struct inbox_contact contact = {0};
+        struct contact contact = {0};
         block->contact_id = contact_id;
         found = lock_contact(store, arena, block, &contact) ? STORE_OK : STORE_NOT_FOUND;
         if (found == STORE_OK && !has_line(store, block, contact.account_id))

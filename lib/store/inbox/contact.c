@@ -1,171 +1,180 @@
-#include "store/inbox/contact.h"
+/* The table contact: reading and writing its rows. */
+#include "store/contact.h"
 
-#include <stdio.h>
+#include "engine/sql.h"
+#include "store/inbox/contact_term.h"
 
-#include "store/block.h"
-
-struct contact contact_of_row(struct statement *s, struct arena *arena) {
+struct contact contact_of_row(struct statement *s, int first, struct arena *arena) {
     return (struct contact){
-        .id = column_text(s, 0, arena),
-        .phone = column_text(s, 1, arena),
-        .bsuid = column_text(s, 2, arena),
-        .parent_bsuid = column_text(s, 3, arena),
-        .username = column_text(s, 4, arena),
-        .name = column_text(s, 5, arena),
-        .created_at = column_integer(s, 6),
+        .id = column_text(s, first, arena),
+        .account_id = column_text(s, first + 1, arena),
+        .phone = column_text(s, first + 2, arena),
+        .bsuid = column_text(s, first + 3, arena),
+        .parent_bsuid = column_text(s, first + 4, arena),
+        .username = column_text(s, first + 5, arena),
+        .name = column_text(s, first + 6, arena),
+        .created_at = column_integer(s, first + 7),
+        .updated_at = column_integer(s, first + 8),
     };
 }
 
-bool contact_read(struct store *store, struct arena *arena, const char *id,
-                  struct contact *contact) {
-    static struct statement s = {.sql = "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1"};
-    *contact = (struct contact){0};
-    sql_start(store, &s, TEXT(id));
+/* What a contact is found by. */
+#define TERMS_OF(c)                                                                                \
+    (c)->account_id, (c)->id, (const char *const[]){(c)->phone, (c)->username, (c)->name}, 3
+
+bool contact_insert(struct store *store, const struct contact *c) {
+    static struct statement s = {
+        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, username, name, "
+               "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"};
+    return sql_run_later(store, &s, TEXT(c->id), TEXT(c->account_id), TEXT(c->phone),
+                         TEXT(c->bsuid), TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name),
+                         INTEGER(c->created_at)) &&
+           contact_term_insert(store, TERMS_OF(c));
+}
+
+bool contact_update(struct store *store, const struct contact *c, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE contact SET phone = ?2, bsuid = ?3, parent_bsuid = ?4, username = ?5, "
+               "name = ?6, updated_at = ?7 WHERE id = ?1"};
+    return sql_run_later(store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid),
+                         TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name), INTEGER(now)) &&
+           contact_term_replace(store, TERMS_OF(c));
+}
+
+static const char *either(const char *first, const char *second) {
+    return first ? first : second;
+}
+
+void contact_set_profile(struct contact *contact, const struct contact *first,
+                         const struct contact *second) {
+    contact->username = either(first->username, second->username);
+    contact->name = either(first->name, second->name);
+}
+
+bool contact_has_profile_of(const struct contact *a, const struct contact *b) {
+    return is_equal_or_both_null(a->username, b->username) &&
+           is_equal_or_both_null(a->name, b->name);
+}
+
+/* --- one contact --- */
+
+/* Reads the contact, of the user or with user_id NULL of any user. False: there is none, or on
+ * failure. */
+static bool find(struct store *store, struct arena *arena, const char *user_id, const char *id,
+                 struct contact *contact) {
+    static struct statement s = {.sql = "SELECT " CONTACT_COLUMNS
+                                        " FROM contact c JOIN account a ON a.id = c.account_id "
+                                        "WHERE c.id = ?1 AND (a.user_id = ?2 OR ?2 IS NULL)"};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
     if (!sql_row(store, &s))
-        return !sql_failed(store);
-    *contact = contact_of_row(&s, arena);
+        return false;
+    *contact = contact_of_row(&s, 0, arena);
     sql_stop(&s);
     return true;
 }
 
-#define FIND                                                                                       \
-    "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "                                 \
-    "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "                       \
-    "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND parent_bsuid = ?2 "                \
-    "UNION ALL SELECT contact_id FROM contact_alias "                                              \
-    "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"
-static struct statement find[CONTACTS_SOUGHT_AT_ONCE] = {
-    {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}};
-
-void contact_start_find(struct store *store, size_t slot, const char *account_id,
-                        const char *identity) {
-    sql_start(store, &find[slot], TEXT(account_id), TEXT(identity));
+bool contact_read(struct store *store, struct arena *arena, const char *id,
+                  struct contact *contact) {
+    static struct statement s = {.sql =
+                                     "SELECT " CONTACT_COLUMNS " FROM contact c WHERE c.id = ?1"};
+    *contact = (struct contact){0};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    *contact = contact_of_row(&s, 0, arena);
+    sql_stop(&s);
+    return true;
 }
 
-bool contact_read_found(struct store *store, size_t slot, char id[ID_SIZE]) {
-    return sql_read_id(store, &find[slot], id);
-}
-
-bool contact_find(struct store *store, const char *account_id, const char *identity,
-                  char id[ID_SIZE]) {
-    contact_start_find(store, 0, account_id, identity);
-    return contact_read_found(store, 0, id);
-}
-
-void contact_lock(struct store *store, const char *account_id, const char *id) {
-    sql_lock(store, LOCK_CONTACT, account_id, &id, 1);
-}
-
-bool contact_find_locked(struct store *store, const char *account_id, const char *identity,
-                         char id[ID_SIZE]) {
-    static struct statement s = {.sql = "SELECT id FROM contact WHERE id = ?1 "
-                                        "AND " CONTACT_HAS("?2", "?3")};
-    while (contact_find(store, account_id, identity, id)) {
-        contact_lock(store, account_id, id);
-        sql_start(store, &s, TEXT(id), TEXT(account_id), TEXT(identity));
-        if (sql_read_id(store, &s, id) || sql_failed(store))
-            return !sql_failed(store);
-    }
-    return false;
-}
-
-bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,
-                          const char *contact_id, int64_t now) {
+static bool find_remaining(struct store *store, const char *id, char remaining[ID_SIZE]) {
     static struct statement s = {
-        .sql = "INSERT INTO contact_alias (account_id, identity, contact_id, created_at) "
-               "VALUES (?1, ?2, ?3, ?4) "
-               "ON CONFLICT (account_id, identity) DO UPDATE SET contact_id = excluded.contact_id"};
-    return sql_run_later(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id),
-                         INTEGER(now));
+        .sql = "SELECT contact_id FROM contact_merge WHERE merged_id = ?1 LIMIT 1"};
+    sql_start(store, &s, TEXT(id));
+    return sql_read_id(store, &s, remaining);
 }
 
-static struct statement find_thread = {
-    .sql = "SELECT t.id FROM thread t WHERE t.line_id = ?1 AND t.contact_id = ?2"};
-
-void thread_read_ahead(struct store *store, struct thread *thread) {
-    thread->is_read_ahead = sql_reads_ahead(store) && !thread_tally_has(store, thread);
-    if (thread->is_read_ahead)
-        sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
+bool contact_find_of_user(struct store *store, struct arena *arena, const char *user_id,
+                          const char *id, struct contact *contact) {
+    char remaining[ID_SIZE];
+    return find(store, arena, user_id, id, contact) ||
+           (find_remaining(store, id, remaining) &&
+            find(store, arena, user_id, remaining, contact));
 }
 
-#define UPSERT_THREAD                                                                              \
-    "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, "          \
-    "changed, last_inbound_at, unread) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) "               \
-    "ON CONFLICT (line_id, contact_id) DO UPDATE "                                                 \
-    "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "           \
-    "THEN excluded.last_message_at ELSE thread.last_message_at END, "                              \
-    "last_inbound_at = CASE WHEN thread.last_inbound_at IS NULL "                                  \
-    "OR excluded.last_inbound_at > thread.last_inbound_at "                                        \
-    "THEN excluded.last_inbound_at ELSE thread.last_inbound_at END, "                              \
-    "unread = thread.unread + excluded.unread, changed = excluded.changed"
-
-/* Upserts a thread and writes its id to `id`: in one statement, or in two if the thread was read
- * ahead or cannot change between them. */
-static bool upsert_thread(struct store *store, const struct thread *thread,
-                          const struct parameter *parameters, size_t count, char id[ID_SIZE]) {
-    static struct statement upsert = {.sql = UPSERT_THREAD},
-                            returning = {.sql = UPSERT_THREAD " RETURNING id"};
-    if (!thread->is_read_ahead && !sql_is_only_writer(store)) {
-        sql_start_with(store, &returning, parameters, count);
-        return sql_read_id(store, &returning, id);
-    }
-    if (!thread->is_read_ahead)
-        sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
-    snprintf(id, ID_SIZE, "%s", thread->new_id);
-    sql_read_id(store, &find_thread, id);
-    return !sql_failed(store) && sql_run_later_with(store, &upsert, parameters, count);
-}
-
-bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
-    const struct parameter parameters[] = {TEXT(thread->new_id),
-                                           TEXT(thread->user_id),
-                                           TEXT(thread->line_id),
-                                           TEXT(thread->contact_id),
-                                           INTEGER(thread->at),
-                                           INTEGER(thread->change),
-                                           thread->is_inbound ? INTEGER(thread->at) : NO_INTEGER,
-                                           INTEGER(thread->is_unread)};
-    return thread_tally_add(store, thread, id) ||
-           (upsert_thread(store, thread, parameters, sizeof parameters / sizeof *parameters, id) &&
-            thread_tally_enter(store, id, thread->line_id, thread->contact_id));
-}
-
-enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,
-                                   const char *phone, const char *bsuid, bool *blocked) {
-    static struct statement s = {
-        .sql = "SELECT 1 FROM contact_block WHERE line_id = ?1 AND contact_id = ?2"};
-    const char *identities[] = {phone, bsuid};
-    *blocked = false;
-    for (size_t i = 0; i < 2 && !*blocked; i++) {
-        char id[ID_SIZE];
-        if (!identities[i] || !contact_find(store, account_id, identities[i], id))
-            continue;
-        sql_start(store, &s, TEXT(line_id), TEXT(id));
-        if ((*blocked = sql_row(store, &s)))
-            sql_stop(&s);
-    }
-    return sql_result(store);
-}
-
-enum store_result store_is_sender_blocked(struct store *store, const char *line_id,
-                                          const char *wamid, bool *blocked) {
-    static struct statement s = {
-        .sql = "SELECT 1 FROM message m JOIN thread t ON t.id = m.thread_id "
-               "JOIN contact_block b ON b.line_id = m.line_id AND b.contact_id = t.contact_id "
-               "WHERE m.line_id = ?1 AND m.wamid = ?2"};
-    *blocked = false;
-    if (!wamid)
-        return sql_result(store);
-    sql_start(store, &s, TEXT(line_id), TEXT(wamid));
-    if ((*blocked = sql_row(store, &s)))
-        sql_stop(&s);
-    return sql_result(store);
-}
-
-enum store_result store_find_person(struct store *store, const char *account_id, const char *phone,
-                                    const char *bsuid, char contact_id[ID_SIZE]) {
-    bool found = (phone && contact_find(store, account_id, phone, contact_id)) ||
-                 (bsuid && contact_find(store, account_id, bsuid, contact_id));
+enum store_result store_find_contact(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *id, struct contact *contact) {
+    char remaining[ID_SIZE];
+    bool found =
+        find(store, arena, user_id, id, contact) ||
+        (find_remaining(store, id, remaining) && find(store, arena, user_id, remaining, contact));
     enum store_result result = sql_result(store);
     return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+/* --- lists --- */
+
+#define CONTACTS(condition, order)                                                                 \
+    {                                                                                              \
+        .sql = "SELECT " CONTACT_COLUMNS " FROM contact c WHERE " condition " ORDER BY c.id" order \
+               " LIMIT ?1"                                                                         \
+    }
+
+enum store_result store_list_contacts(struct store *store, struct arena *arena,
+                                      const struct contact_filter *filter,
+                                      struct contact **contacts, size_t *count) {
+    static struct statement of_all = CONTACTS("c.id > ?2", "");
+    static struct statement oldest = CONTACTS("c.account_id = ?3 AND c.id > ?2", "");
+    static struct statement newest = CONTACTS("c.account_id = ?3 AND c.id < ?2", " DESC");
+    struct statement *s = !filter->account_id       ? &of_all
+                          : filter->is_newest_first ? &newest
+                                                    : &oldest;
+    /* U+007F sorts after all ids */
+    const char *start = s == &newest ? "\x7f" : "";
+    const struct parameter parameters[] = {INTEGER((int64_t)filter->limit),
+                                           TEXT(filter->after ? filter->after : start),
+                                           TEXT(filter->account_id)};
+    struct buffer rows = buffer_in(arena);
+    sql_start_with(store, s, parameters, filter->account_id ? 3 : 2);
+    while (sql_row(store, s)) {
+        const struct contact contact = contact_of_row(s, 0, arena);
+        buffer_add(&rows, &contact, sizeof contact);
+    }
+    *contacts = (struct contact *)(void *)rows.p;
+    *count = rows.n / sizeof **contacts;
+    return sql_result(store);
+}
+
+enum store_result store_list_blocks(struct store *store, struct arena *arena,
+                                    const char *contact_id, struct contact_block **blocks,
+                                    size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT line_id, created_at FROM contact_block WHERE contact_id = ?1 "
+               "ORDER BY line_id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(contact_id));
+    while (sql_row(store, &s)) {
+        const struct contact_block block = {column_text(&s, 0, arena), column_integer(&s, 1)};
+        buffer_add(&rows, &block, sizeof block);
+    }
+    *blocks = (struct contact_block *)(void *)rows.p;
+    *count = rows.n / sizeof **blocks;
+    return sql_result(store);
+}
+
+enum store_result store_list_contact_threads(struct store *store, struct arena *arena,
+                                             const char *contact_id,
+                                             struct contact_thread **threads, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT t.id, t.line_id, l.phone_number_id, t.last_message_at FROM thread t "
+               "JOIN line l ON l.id = t.line_id WHERE t.contact_id = ?1 ORDER BY t.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(contact_id));
+    while (sql_row(store, &s)) {
+        const struct contact_thread thread = {column_text(&s, 0, arena), column_text(&s, 1, arena),
+                                              column_text(&s, 2, arena), column_integer(&s, 3)};
+        buffer_add(&rows, &thread, sizeof thread);
+    }
+    *threads = (struct contact_thread *)(void *)rows.p;
+    *count = rows.n / sizeof **threads;
+    return sql_result(store);
 }

@@ -99,29 +99,24 @@ void terms_add(struct terms *terms, const char *text) {
     end_word(terms, word.text, &word.length);
 }
 
-bool contact_term_insert(struct store *store, const char *account_id,
-                         const struct contact *contact) {
+bool contact_term_insert(struct store *store, const char *account_id, const char *contact_id,
+                         const char *const *texts, size_t count) {
     static struct statement s = {
         .sql = "INSERT INTO contact_term (account_id, term, contact_id) VALUES (?1, ?2, ?3) "
                "ON CONFLICT (account_id, term, contact_id) DO NOTHING"};
     struct terms terms;
     terms.count = 0;
-    terms_add(&terms, contact->phone);
-    terms_add(&terms, contact->username);
-    terms_add(&terms, contact->name);
+    for (size_t i = 0; i < count; i++)
+        terms_add(&terms, texts[i]);
     for (size_t i = 0; i < terms.count; i++)
-        if (!sql_run_later(store, &s, TEXT(account_id), TEXT(terms.text[i]), TEXT(contact->id)))
+        if (!sql_run_later(store, &s, TEXT(account_id), TEXT(terms.text[i]), TEXT(contact_id)))
             return false;
     return true;
 }
 
-bool contact_term_delete(struct store *store, const char *contact_id) {
+bool contact_term_replace(struct store *store, const char *account_id, const char *contact_id,
+                          const char *const *texts, size_t count) {
     static struct statement s = {.sql = "DELETE FROM contact_term WHERE contact_id = ?1"};
-    return sql_run_later(store, &s, TEXT(contact_id));
-}
-
-bool contact_term_replace(struct store *store, const char *account_id,
-                          const struct contact *contact) {
-    return contact_term_delete(store, contact->id) &&
-           contact_term_insert(store, account_id, contact);
+    return sql_run_later(store, &s, TEXT(contact_id)) &&
+           contact_term_insert(store, account_id, contact_id, texts, count);
 }

@@ -6,7 +6,7 @@
 #ifndef SWITCHBOARD_STORE_CONTACT_TERM_H
 #define SWITCHBOARD_STORE_CONTACT_TERM_H
 
-#include "store/inbox/contact.h"
+#include "engine/sql.h"
 
 enum {
     TERM_SIZE = 65, /* 64 bytes and a NUL byte: the rest of a longer word does not count */
@@ -22,15 +22,11 @@ struct terms {
  * digits separate words. Words beyond MOST_TERMS are dropped. */
 void terms_add(struct terms *terms, const char *text);
 
-/* Inserts the terms of a new contact. */
-bool contact_term_insert(struct store *store, const char *account_id,
-                         const struct contact *contact);
-
-/* Replaces the terms of a contact by those of its present columns. */
-bool contact_term_replace(struct store *store, const char *account_id,
-                          const struct contact *contact);
-
-/* Deletes the terms of a contact. */
-bool contact_term_delete(struct store *store, const char *contact_id);
+/* Inserts the terms of these texts of a new contact, of which some may be NULL; or replaces its
+ * terms by them. */
+bool contact_term_insert(struct store *store, const char *account_id, const char *contact_id,
+                         const char *const *texts, size_t count);
+bool contact_term_replace(struct store *store, const char *account_id, const char *contact_id,
+                          const char *const *texts, size_t count);
 
 #endif

@@ -2,8 +2,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "engine/sql.h"
+#include "store/inbox.h"
 #include "store/inbox/contact_term.h"
-#include "store/inbox/inbox_row.h"
 
 enum { BATCH = 200 }; /* candidates that are read at once */
 
@@ -180,14 +181,14 @@ static enum store_result run(struct search *search, const struct inbox_place *af
 /* --- contacts --- */
 
 static bool add_contact(struct search *search, const struct inbox_place *place, const char *after) {
-    struct inbox_contact contact;
+    struct contact contact;
     size_t count = search->rows.n / sizeof contact;
     (void)after;
     search->is_full = count == search->wanted->limit;
     if (search->is_full)
         return false;
     search->last = *place;
-    enum store_result result = inbox_find_contact(
+    enum store_result result = store_find_contact(
         search->store, search->arena, search->wanted->user_id, place->contact_id, &contact);
     if (result == STORE_OK)
         buffer_add(&search->rows, &contact, sizeof contact);
@@ -196,12 +197,11 @@ static bool add_contact(struct search *search, const struct inbox_place *place, 
 
 enum store_result inbox_search_contacts(struct store *store, struct arena *arena,
                                         const struct inbox_search *wanted,
-                                        const struct inbox_place *after,
-                                        struct inbox_contact **contacts, size_t *count,
-                                        struct inbox_place *next) {
+                                        const struct inbox_place *after, struct contact **contacts,
+                                        size_t *count, struct inbox_place *next) {
     struct search search = {.store = store, .arena = arena, .wanted = wanted, .add = add_contact};
     enum store_result result = run(&search, after, next);
-    *contacts = (struct inbox_contact *)(void *)search.rows.p;
+    *contacts = (struct contact *)(void *)search.rows.p;
     *count = search.rows.n / sizeof **contacts;
     return result;
 }
@@ -215,10 +215,10 @@ static bool is_wanted(const struct inbox_search *wanted, const struct inbox_thre
 
 /* Adds the contact's threads after the id `after`. */
 static bool add_threads(struct search *search, const struct inbox_place *place, const char *after) {
-    struct inbox_thread_key *keys;
+    struct contact_thread *keys;
     size_t count;
     const struct inbox_search *wanted = search->wanted;
-    if (inbox_list_contact_threads(search->store, search->arena, place->contact_id, &keys,
+    if (store_list_contact_threads(search->store, search->arena, place->contact_id, &keys,
                                    &count) != STORE_OK)
         return false;
     for (size_t i = 0; i < count; i++) {

@@ -1,19 +1,9 @@
 /* Reading threads for an inbox. Lists select the keys of threads from an index; each thread is then
  * completed by its keys. */
+#include "engine/sql.h"
 #include "store/inbox.h"
-#include "store/inbox/inbox_row.h"
 
 /* --- one thread --- */
-
-static void read_line(struct statement *s, int first, struct arena *arena,
-                      struct inbox_line *line) {
-    *line = (struct inbox_line){
-        .id = column_text(s, first, arena),
-        .phone_number_id = column_text(s, first + 1, arena),
-        .phone_number = column_text(s, first + 2, arena),
-        .name = column_text(s, first + 3, arena),
-    };
-}
 
 /* Reads the thread's own columns, its line and its contact; id is NULL when there is none. */
 static void read_thread(struct store *store, struct arena *arena, const char *user_id,
@@ -21,9 +11,8 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
     static struct statement s = {
         .sql = "SELECT t.id, t.unread, t.last_message_at, t.last_inbound_at, t.changed, "
                "EXISTS (SELECT 1 FROM contact_block b "
-               "        WHERE b.line_id = t.line_id AND b.contact_id = t.contact_id), "
-               "l.id, l.phone_number_id, l.phone_number, l.name, " INBOX_CONTACT_COLUMNS
-               " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
+               "        WHERE b.line_id = t.line_id AND b.contact_id = t.contact_id), " LINE_COLUMNS
+               ", " CONTACT_COLUMNS " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
                "ON c.id = t.contact_id WHERE t.id = ?1 AND t.user_id = ?2"};
     *thread = (struct inbox_thread){0};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
@@ -35,20 +24,20 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
     thread->last_inbound_at = column_is_null(&s, 3) ? INT64_MIN : column_integer(&s, 3);
     thread->change = column_integer(&s, 4);
     thread->is_blocked = column_integer(&s, 5) != 0;
-    read_line(&s, 6, arena, &thread->line);
-    inbox_read_contact(&s, 10, arena, &thread->contact);
+    thread->line = line_of_row(&s, 6, arena);
+    thread->contact = contact_of_row(&s, 6 + LINE_COLUMN_COUNT, arena);
     sql_stop(&s);
 }
 
 static void read_last_message(struct store *store, struct arena *arena,
                               struct inbox_thread *thread) {
-    static struct statement s = {.sql = "SELECT " INBOX_MESSAGE_COLUMNS
+    static struct statement s = {.sql = "SELECT " MESSAGE_COLUMNS
                                         " FROM message m WHERE m.thread_id = ?1 "
                                         "ORDER BY m.timestamp DESC, m.id DESC LIMIT 1"};
     sql_start(store, &s, TEXT(thread->id));
     if (!sql_row(store, &s))
         return;
-    inbox_read_message(&s, arena, &thread->last);
+    thread->last = message_of_row(&s, arena);
     sql_stop(&s);
 }
 
@@ -117,7 +106,7 @@ static enum store_result read_listed(struct store *store, struct arena *arena, c
 
 enum store_result inbox_list_threads(struct store *store, struct arena *arena,
                                      const struct inbox_filter *filter,
-                                     const struct inbox_key *after, struct inbox_thread **threads,
+                                     const struct list_key *after, struct inbox_thread **threads,
                                      size_t *count) {
     static struct statement of_user = {
         .sql = "SELECT id FROM thread WHERE user_id = ?1 AND (last_message_at, id) < (?2, ?3) "

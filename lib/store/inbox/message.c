@@ -1,168 +1,156 @@
-/* Storing sent messages. */
-#include "store/inbox/contact.h"
+/* Reading messages and their statuses. */
+#include <stdlib.h>
 
-#include <stdio.h>
+#include "engine/sql.h"
+#include "store/contact.h"
+#include "store/message.h"
 
-#include "store/inbox/change.h"
-#include "store/inbox/contact_term.h"
-#include "store/inbox/flow_token.h"
-#include "store/usage_tally.h"
+struct message message_of_row(struct statement *s, struct arena *arena) {
+    return (struct message){
+        .id = column_text(s, 0, arena),
+        .wamid = column_text(s, 1, arena),
+        .thread_id = column_text(s, 2, arena),
+        .line_id = column_text(s, 3, arena),
+        .direction = column_text(s, 4, arena),
+        .source = column_text(s, 5, arena),
+        .type = column_text(s, 6, arena),
+        .status = column_text(s, 7, arena),
+        .status_at = column_integer(s, 8),
+        .timestamp = column_integer(s, 9),
+        .context_wamid = column_text(s, 10, arena),
+        .body = column_blob(s, 11, arena),
+        .error = column_blob(s, 12, arena),
+        .change = column_integer(s, 13),
+    };
+}
 
-/* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
- * there is none, or on failure. */
-static bool touch_contact(struct store *store, const struct store_send *send, const char *identity,
-                          char id[ID_SIZE]) {
-    static struct statement s = {.sql = "UPDATE contact SET updated_at = ?2 WHERE id = ?1 "
-                                        "AND " CONTACT_HAS("?3", "?4")};
-    while (contact_find(store, send->account_id, identity, id)) {
-        contact_lock(store, send->account_id, id);
-        if (!sql_run(store, &s, TEXT(id), INTEGER(send->now), TEXT(send->account_id),
-                     TEXT(identity)))
-            return false;
-        if (sql_changes(store))
-            return true;
+static struct statement *statement_of(enum message_order order) {
+    static struct statement older = {
+        .sql = "SELECT " MESSAGE_COLUMNS
+               " FROM message m WHERE m.thread_id = ?1 AND (m.timestamp, m.id) < (?2, ?3) "
+               "ORDER BY m.timestamp DESC, m.id DESC LIMIT ?4"};
+    static struct statement newer = {
+        .sql = "SELECT " MESSAGE_COLUMNS
+               " FROM message m WHERE m.thread_id = ?1 AND (m.timestamp, m.id) > (?2, ?3) "
+               "ORDER BY m.timestamp, m.id LIMIT ?4"};
+    static struct statement changed = {
+        .sql = "SELECT " MESSAGE_COLUMNS
+               " FROM message m WHERE m.thread_id = ?1 AND (m.changed, m.id) > (?2, ?3) "
+               "ORDER BY m.changed, m.id LIMIT ?4"};
+    return order == MESSAGES_OLDER ? &older : order == MESSAGES_NEWER ? &newer : &changed;
+}
+
+/* Adds the rows of a thread after the key. */
+static void add_messages(struct store *store, struct arena *arena, struct statement *s,
+                         const char *thread_id, const struct list_key *key, size_t limit,
+                         struct buffer *rows) {
+    sql_start(store, s, TEXT(thread_id), INTEGER(key->number), TEXT(key->id),
+              INTEGER((int64_t)limit));
+    while (sql_row(store, s)) {
+        const struct message message = message_of_row(s, arena);
+        buffer_add(rows, &message, sizeof message);
     }
-    return false;
 }
 
-/* The recipient's phone as the platform writes it; NULL: it was sent to a BSUID. */
-static const char *phone_of(const struct store_send *send) {
-    return !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
+enum store_result store_list_messages(struct store *store, struct arena *arena,
+                                      const char *thread_id, enum message_order order,
+                                      const struct list_key *key, size_t limit,
+                                      struct message **messages, size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    add_messages(store, arena, statement_of(order), thread_id, key, limit, &rows);
+    *messages = (struct message *)(void *)rows.p;
+    *count = rows.n / sizeof **messages;
+    return sql_result(store);
 }
 
-/* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
- * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
-static bool find_or_insert_contact(struct store *store, const struct store_send *send,
-                                   char id[ID_SIZE]) {
-    static struct statement insert = {
-        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?5)"};
-    const char *phone = phone_of(send);
-    const char *identity = phone ? phone : send->bsuid;
-    const bool is_known =
-        touch_contact(store, send, identity, id) ||
-        (phone && strcmp(phone, send->phone) != 0 && touch_contact(store, send, send->phone, id));
-    if (sql_failed(store))
-        return false;
-    if (!is_known) {
-        snprintf(id, ID_SIZE, "%s", send->new_contact_id);
-        if (!sql_run(store, &insert, TEXT(id), TEXT(send->account_id), TEXT(phone),
-                     TEXT(phone ? NULL : send->bsuid), INTEGER(send->now)) ||
-            !contact_term_insert(store, send->account_id,
-                                 &(struct contact){.id = id, .phone = phone}))
-            return false;
+static int compare_messages(const void *a, const void *b) {
+    const struct message *first = a, *second = b;
+    if (first->timestamp != second->timestamp)
+        return first->timestamp < second->timestamp ? -1 : 1;
+    return strcmp(first->id, second->id);
+}
+
+/* Finds the message that a page begins after; STORE_CONFLICT: it is in none of the threads. */
+static enum store_result find_key(struct store *store, struct arena *arena, const char *id,
+                                  const struct contact_thread *threads, size_t count,
+                                  struct list_key *key) {
+    struct message message;
+    enum store_result result = store_find_message(store, arena, NULL, id, NULL, &message);
+    if (result != STORE_OK)
+        return result == STORE_NOT_FOUND ? STORE_CONFLICT : result;
+    *key = (struct list_key){message.timestamp, message.id};
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(threads[i].id, message.thread_id) == 0)
+            return STORE_OK;
+    return STORE_CONFLICT;
+}
+
+/* The first messages of all threads together contain the first messages of the contact. */
+enum store_result store_list_contact_messages(struct store *store, struct arena *arena,
+                                              const char *contact_id, const struct store_page *page,
+                                              struct message **messages, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " MESSAGE_COLUMNS_WITH(
+            "NULL") " FROM message m WHERE m.thread_id = ?1 AND (m.timestamp, m.id) > (?2, ?3) "
+                    "ORDER BY m.timestamp, m.id LIMIT ?4"};
+    struct list_key key = {INT64_MIN, ""};
+    struct buffer rows = buffer_in(arena);
+    struct contact_thread *threads;
+    size_t thread_count;
+    enum store_result result =
+        store_list_contact_threads(store, arena, contact_id, &threads, &thread_count);
+    if (result == STORE_OK && page->after)
+        result = find_key(store, arena, page->after, threads, thread_count, &key);
+    for (size_t i = 0; result == STORE_OK && i < thread_count; i++)
+        add_messages(store, arena, &s, threads[i].id, &key, page->limit, &rows);
+    *messages = (struct message *)(void *)rows.p;
+    *count = rows.n / sizeof **messages;
+    if (*count)
+        qsort(*messages, *count, sizeof **messages, compare_messages);
+    if (*count > page->limit)
+        *count = page->limit;
+    return result == STORE_OK ? sql_result(store) : result;
+}
+
+enum store_result store_find_message(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *id, const char *wamid, struct message *message) {
+    static struct statement by_id = {.sql = "SELECT " MESSAGE_COLUMNS
+                                            " FROM message m WHERE m.id = ?1 "
+                                            "AND (m.user_id = ?2 OR ?2 IS NULL)"};
+    static struct statement by_wamid = {
+        .sql = "SELECT " MESSAGE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
+               "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 "
+               "WHERE a.user_id = ?2 ORDER BY m.id DESC LIMIT 1"};
+    struct statement *s = id ? &by_id : &by_wamid;
+    sql_start(store, s, TEXT(id ? id : wamid), TEXT(user_id));
+    bool found = sql_row(store, s);
+    if (found) {
+        *message = message_of_row(s, arena);
+        sql_stop(s);
     }
-    return !phone || strcmp(phone, send->phone) == 0 ||
-           contact_upsert_alias(store, send->account_id, send->phone, id, send->now);
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
-/* For a flow, or a template that opens one: its replies will name the message's id, the flow token,
- * or both. */
-static bool upsert_flow_token(struct store *store, const struct store_send *send,
-                              const char *token) {
+enum store_result store_list_statuses(struct store *store, struct arena *arena,
+                                      const char *message_id, struct message_status **statuses,
+                                      size_t *count) {
     static struct statement s = {
-        .sql = "INSERT INTO flow_token (account_id, token, flow_id) SELECT ?1, ?2, flow_id "
-               "FROM template WHERE account_id = ?1 AND name = ?3 AND language = ?4 "
-               "AND flow_id IS NOT NULL ON CONFLICT (account_id, token) DO UPDATE "
-               "SET flow_id = excluded.flow_id"};
-    if (send->flow_id)
-        return flow_token_upsert(store, send->account_id, token, send->flow_id);
-    return !send->template_name || !token ||
-           sql_run(store, &s, TEXT(send->account_id), TEXT(token), TEXT(send->template_name),
-                   TEXT(send->template_language));
-}
-
-/* Locks the recipient's identities, which another transaction could insert as a new contact or
- * merge, and the message's id, which its status could insert. */
-static bool lock_send(struct store *store, const struct store_send *send) {
-    const char *const identities[] = {send->phone, send->wa_id, send->bsuid};
-    sql_lock(store, LOCK_IDENTITY, send->account_id, identities, 3);
-    sql_lock(store, LOCK_MESSAGE, send->account_id, &send->wamid, 1);
-    return !sql_failed(store);
-}
-
-/* What is stored of the message. */
-struct stored {
-    char id[ID_SIZE]; /* "": nothing */
-    bool has_send;    /* the send: then the call is a repetition */
-};
-
-static bool read_stored(struct store *store, const struct store_send *send, struct stored *stored) {
-    static struct statement s = {
-        .sql = "SELECT id, source = 'api' FROM message WHERE line_id = ?1 AND wamid = ?2"};
-    *stored = (struct stored){0};
-    sql_start(store, &s, TEXT(send->line_id), TEXT(send->wamid));
-    if (!sql_row(store, &s))
-        return !sql_failed(store);
-    column_id(&s, 0, stored->id);
-    stored->has_send = column_integer(&s, 1) != 0;
-    sql_stop(&s);
-    return true;
-}
-
-/* Counts the message unless its status, which arrived first, has counted it. */
-static bool count_send(struct store *store, const struct store_send *send) {
-    struct usage_tally usage;
-    usage_start(&usage, send->now);
-    struct usage_line *line = usage_of_line(store, &usage, send->user_id, send->line_id);
-    if (!line)
-        return false;
-    line->counts[USAGE_OUT]++;
-    return usage_write(store, &usage);
-}
-
-static bool insert_message(struct store *store, const struct store_send *send,
-                           const struct thread *thread, const char *thread_id) {
-    static struct statement s = {
-        .sql =
-            "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
-            "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
-            "bsuid) "
-            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10, "
-            "?11, "
-            "?12)"};
-    return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
-                         TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
-                         TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
-                         INTEGER(thread->change), TEXT(phone_of(send)),
-                         TEXT(phone_of(send) ? NULL : send->bsuid));
-}
-
-/* Completes a message that is known from its status only. */
-static bool complete_message(struct store *store, const struct store_send *send, const char *id,
-                             const struct thread *thread, const char *thread_id) {
-    static struct statement s = {
-        .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
-               "context_wamid = ?5, changed = ?6, timestamp = ?7 "
-               "WHERE id = ?1 AND source = 'status'"};
-    return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
-                         TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now));
-}
-
-static void write_message(struct store *store, const struct store_send *send,
-                          const struct stored *stored, const struct thread *thread,
-                          const char *thread_id) {
-    if (stored->id[0])
-        complete_message(store, send, stored->id, thread, thread_id);
-    else if (insert_message(store, send, thread, thread_id))
-        count_send(store, send);
-}
-
-enum store_result store_insert_send(struct store *store, const struct store_send *send) {
-    char contact_id[ID_SIZE], thread_id[ID_SIZE];
-    struct stored stored;
-    struct thread thread = {.new_id = send->new_thread_id,
-                            .user_id = send->user_id,
-                            .line_id = send->line_id,
-                            .contact_id = contact_id,
-                            .at = send->now};
-    while (sql_transact(store))
-        if (lock_send(store, send) && read_stored(store, send, &stored) && !stored.has_send &&
-            find_or_insert_contact(store, send, contact_id) &&
-            change_next(store, send->user_id, &thread.change) &&
-            thread_upsert(store, &thread, thread_id) &&
-            upsert_flow_token(store, send, send->wamid) &&
-            upsert_flow_token(store, send, send->flow_token))
-            write_message(store, send, &stored, &thread, thread_id);
+        .sql = "SELECT status, recipient, timestamp, received_at, body FROM message_status "
+               "WHERE message_id = ?1 ORDER BY timestamp, received_at, status, recipient"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(message_id));
+    while (sql_row(store, &s)) {
+        const struct message_status status = {
+            .status = column_text(&s, 0, arena),
+            .recipient = column_text(&s, 1, arena),
+            .timestamp = column_integer(&s, 2),
+            .received_at = column_integer(&s, 3),
+            .body = column_blob(&s, 4, arena),
+        };
+        buffer_add(&rows, &status, sizeof status);
+    }
+    *statuses = (struct message_status *)(void *)rows.p;
+    *count = rows.n / sizeof **statuses;
     return sql_result(store);
 }

@@ -19,7 +19,7 @@
 #ifndef SWITCHBOARD_STORE_GROUPING_H
 #define SWITCHBOARD_STORE_GROUPING_H
 
-#include "store/inbox/contact.h"
+#include "store/inbox/contact_find.h"
 
 /* What the platform showed: a row of the table contact_sign. */
 struct sign {

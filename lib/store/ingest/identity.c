@@ -1,7 +1,6 @@
 #include "store/ingest/identity.h"
 
 #include "store/inbox/change.h"
-#include "store/inbox/contact_term.h"
 #include "store/ingest/regroup.h"
 
 static const char *or_none(const char *text) {
@@ -30,11 +29,10 @@ struct known {
 };
 
 /* Reads the sign with these identities; known->contact.id is NULL if there is none. */
-static bool read_known(const struct occasion *o, const struct store_identity *who,
-                       struct known *known) {
+static bool read_known(const struct occasion *o, const struct contact *who, struct known *known) {
     static struct statement s = {
-        .sql = "SELECT c.id, c.phone, c.bsuid, c.parent_bsuid, c.username, c.name, c.created_at, "
-               "s.first_at, s.last_at, s.parent_bsuid, s.since FROM contact_sign s JOIN contact c "
+        .sql = "SELECT s.first_at, s.last_at, s.parent_bsuid, s.since, " CONTACT_COLUMNS
+               " FROM contact_sign s JOIN contact c "
                "ON c.id = s.contact_id WHERE s.account_id = ?1 AND s.phone = ?2 AND s.bsuid = ?3 "
                "ORDER BY s.since DESC LIMIT 1"};
     *known =
@@ -43,17 +41,17 @@ static bool read_known(const struct occasion *o, const struct store_identity *wh
     sql_start(o->store, &s, TEXT(o->account_id), TEXT(known->sign.phone), TEXT(known->sign.bsuid));
     if (!sql_row(o->store, &s))
         return !sql_failed(o->store);
-    known->contact = contact_of_row(&s, o->arena);
-    known->sign.first_at = column_integer(&s, 7);
-    known->sign.last_at = column_integer(&s, 8);
-    known->sign.parent = column_text(&s, 9, o->arena);
-    known->sign.since = column_integer(&s, 10);
+    known->sign.first_at = column_integer(&s, 0);
+    known->sign.last_at = column_integer(&s, 1);
+    known->sign.parent = column_text(&s, 2, o->arena);
+    known->sign.since = column_integer(&s, 3);
+    known->contact = contact_of_row(&s, 4, o->arena);
     sql_stop(&s);
     return true;
 }
 
 /* Whether the payload adds nothing to what is known but a later time. */
-static bool is_usual(const struct occasion *o, const struct store_identity *who,
+static bool is_usual(const struct occasion *o, const struct contact *who,
                      const struct known *known) {
     const struct contact *c = &known->contact;
     if (!c->id || o->at < known->sign.first_at)
@@ -68,27 +66,17 @@ static bool is_usual(const struct occasion *o, const struct store_identity *who,
             (!who->phone || is_set_and_equal(c->phone, who->phone)));
 }
 
-/* Sets the username and the name. */
-static bool update_profile(const struct occasion *o, const struct store_identity *who,
-                           struct contact *c) {
-    static struct statement s = {.sql = "UPDATE contact SET username = ?2, name = ?3, "
-                                        "updated_at = ?4 WHERE id = ?1"};
+static bool update_profile(const struct occasion *o, const struct contact *who, struct contact *c) {
     const struct contact was = *c;
-    c->username = who->username ? who->username : c->username;
-    c->name = who->name ? who->name : c->name;
-    if (is_equal_or_both_null(was.username, c->username) &&
-        is_equal_or_both_null(was.name, c->name))
-        return true;
-    return sql_run_later(o->store, &s, TEXT(c->id), TEXT(c->username), TEXT(c->name),
-                         INTEGER(o->now)) &&
-           contact_term_replace(o->store, o->account_id, c) &&
-           change_contact(o->store, o->arena, c->id);
+    contact_set_profile(c, who, c);
+    return contact_has_profile_of(c, &was) ||
+           (contact_update(o->store, c, o->now) && change_contact(o->store, o->arena, c->id));
 }
 
 /* Handles a payload that adds nothing to what is known. Another transaction may change the contact
  * before it is locked: then it is read again. *is_done: it is such a payload. */
-static bool try_usual(const struct occasion *o, const struct store_identity *who,
-                      struct contact *contact, bool *is_done) {
+static bool try_usual(const struct occasion *o, const struct contact *who, struct contact *contact,
+                      bool *is_done) {
     struct known known;
     const char *locked = NULL;
     *is_done = false;
@@ -122,7 +110,7 @@ static bool has_contact(const struct regroup *r) {
     return false;
 }
 
-bool identity_resolve(const struct occasion *o, const struct store_identity *who,
+bool identity_resolve(const struct occasion *o, const struct contact *who,
                       struct contact *contact) {
     const char *const names[] = {who->phone, who->bsuid, who->parent_bsuid};
     struct regroup r = start(o, "same_payload");
@@ -173,8 +161,8 @@ static bool drop_signs_without_payload(struct regroup *r) {
     return true;
 }
 
-bool identity_change(const struct occasion *o, const struct store_identity *before,
-                     const struct store_identity *after, const char *reason) {
+bool identity_change(const struct occasion *o, const struct contact *before,
+                     const struct contact *after, const char *reason) {
     const char *const names[] = {before->phone, before->bsuid, before->parent_bsuid,
                                  after->phone,  after->bsuid,  after->parent_bsuid};
     struct regroup r = start(o, reason);

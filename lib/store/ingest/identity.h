@@ -8,8 +8,8 @@
 #ifndef SWITCHBOARD_STORE_IDENTITY_H
 #define SWITCHBOARD_STORE_IDENTITY_H
 
-#include "store/inbox/contact.h"
-#include "store/store_update.h"
+#include "store/contact.h"
+#include "store/inbox/contact_find.h"
 
 /* An occasion on which the platform showed a person. */
 struct occasion {
@@ -25,13 +25,13 @@ struct occasion {
  * merges or divides contacts where the payload shows that they are one person or two. A contact
  * that had the phone before keeps it if it was shown with it later. contact->id is NULL when no
  * contact was found or inserted. */
-bool identity_resolve(const struct occasion *occasion, const struct store_identity *who,
+bool identity_resolve(const struct occasion *occasion, const struct contact *who,
                       struct contact *contact);
 
 /* The platform reports that `before` changed to `after`. `reason`: user_id_update, number_change.
  * When there is no contact with one of the identities, inserts one, because messages from before
  * the change may arrive later. */
-bool identity_change(const struct occasion *occasion, const struct store_identity *before,
-                     const struct store_identity *after, const char *reason);
+bool identity_change(const struct occasion *occasion, const struct contact *before,
+                     const struct contact *after, const char *reason);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_STORE_MERGE_H
 #define SWITCHBOARD_STORE_MERGE_H
 
-#include "store/inbox/contact.h"
+#include "store/inbox/contact_find.h"
 
 struct merge {
     struct store *store;

@@ -1,7 +1,7 @@
 #include "store/ingest/message_row.h"
 
 #include "store/inbox/change.h"
-#include "store/inbox/contact.h"
+#include "store/inbox/contact_find.h"
 #include "store/ingest/update_event.h"
 
 bool message_row_add_thread(struct ingest *in, const char *contact_id, bool counts_as_unread,
@@ -31,7 +31,7 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
             "bsuid) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"};
     const struct update_message *message = row->message;
-    const struct store_identity *who = &message->who;
+    const struct contact *who = &message->who;
     return sql_run_later(
         in->store, &s, TEXT(row->id), TEXT(row->thread_id), TEXT(in->owner.line_id),
         TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"), TEXT(row->source),
@@ -60,14 +60,14 @@ bool stored_message_find(struct ingest *in, const char *wamid, struct stored_mes
 static bool read_contact(struct ingest *in, const struct stored_message *known,
                          struct contact *contact) {
     static struct statement s = {
-        .sql = "SELECT " CONTACT_COLUMNS " FROM contact WHERE id = ?1 AND EXISTS (SELECT 1 "
+        .sql = "SELECT " CONTACT_COLUMNS " FROM contact c WHERE c.id = ?1 AND EXISTS (SELECT 1 "
                "FROM message m JOIN thread t ON t.id = m.thread_id WHERE m.id = ?2 "
-               "AND t.id = ?3 AND t.contact_id = contact.id)"};
+               "AND t.id = ?3 AND t.contact_id = c.id)"};
     *contact = (struct contact){0};
     sql_start(in->store, &s, TEXT(known->contact_id), TEXT(known->id), TEXT(known->thread_id));
     if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
-    *contact = contact_of_row(&s, in->arena);
+    *contact = contact_of_row(&s, 0, in->arena);
     sql_stop(&s);
     return true;
 }

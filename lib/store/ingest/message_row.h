@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_STORE_MESSAGE_ROW_H
 #define SWITCHBOARD_STORE_MESSAGE_ROW_H
 
-#include "store/inbox/contact.h"
+#include "store/inbox/contact_find.h"
 #include "store/ingest/ingest_update.h"
 
 /* A message to insert. */

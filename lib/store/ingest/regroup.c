@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "store/inbox/change.h"
-#include "store/inbox/contact_term.h"
 
 static struct sign *sign_at(const struct regroup *r, size_t i) {
     return &r->signs.grouping.signs[i];
@@ -116,8 +115,9 @@ static bool make_member(struct regroup *r, size_t group) {
     member.is.id = is_own ? r->new_id : id;
     if (!restore_id(r, group, &member))
         return false;
-    member.wanted.id = member.is.id;
-    member.is.created_at = member.wanted.created_at = r->merge.now;
+    member.is.account_id = r->merge.account_id;
+    member.is.created_at = r->merge.now;
+    member.wanted = member.is;
     buffer_add(&r->members, &member, sizeof member);
     return true;
 }
@@ -180,16 +180,12 @@ static bool is_latest(const struct regroup *r, size_t group) {
 static void set_profile(const struct regroup *r, struct member *member) {
     struct contact *c = &member->wanted;
     for (size_t i = 0; i < member_count(r); i++)
-        if (is_set_and_equal(members_of(r)[i].into, member->is.id)) {
-            c->username = first_of(c->username, members_of(r)[i].is.username);
-            c->name = first_of(c->name, members_of(r)[i].is.name);
-        }
+        if (is_set_and_equal(members_of(r)[i].into, member->is.id))
+            contact_set_profile(c, c, &members_of(r)[i].is);
     if (!r->who || sign_at(r, r->own)->group != member->group)
         return;
     const bool is_new = is_latest(r, member->group);
-    c->username =
-        is_new ? first_of(r->who->username, c->username) : first_of(c->username, r->who->username);
-    c->name = is_new ? first_of(r->who->name, c->name) : first_of(c->name, r->who->name);
+    contact_set_profile(c, is_new ? r->who : c, is_new ? c : r->who);
 }
 
 /* The identity that another contact has, which is merged into this one, and that the platform has
@@ -242,8 +238,7 @@ static bool is_different(const struct member *member) {
     const struct contact *is = &member->is, *wanted = &member->wanted;
     return has_other_identities(member) ||
            !is_equal_or_both_null(is->parent_bsuid, wanted->parent_bsuid) ||
-           !is_equal_or_both_null(is->username, wanted->username) ||
-           !is_equal_or_both_null(is->name, wanted->name);
+           !contact_has_profile_of(is, wanted);
 }
 
 /* Frees the identities that move from one contact to another. */
@@ -260,32 +255,14 @@ static bool clear_identities(const struct regroup *r) {
     return true;
 }
 
-static bool insert_member(const struct regroup *r, const struct member *member) {
-    static struct statement s = {
-        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, username, name, "
-               "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"};
-    const struct contact *c = &member->wanted;
-    return sql_run_later(r->merge.store, &s, TEXT(c->id), TEXT(r->merge.account_id), TEXT(c->phone),
-                         TEXT(c->bsuid), TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name),
-                         INTEGER(r->merge.now)) &&
-           contact_term_insert(r->merge.store, r->merge.account_id, c);
-}
-
 static bool update_member(const struct regroup *r, const struct member *member) {
-    static struct statement s = {
-        .sql = "UPDATE contact SET phone = ?2, bsuid = ?3, parent_bsuid = ?4, username = ?5, "
-               "name = ?6, updated_at = ?7 WHERE id = ?1"};
-    const struct contact *c = &member->wanted;
-    return sql_run_later(r->merge.store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid),
-                         TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name),
-                         INTEGER(r->merge.now)) &&
-           contact_term_replace(r->merge.store, r->merge.account_id, c) &&
-           change_contact(r->merge.store, r->merge.arena, c->id);
+    return contact_update(r->merge.store, &member->wanted, r->merge.now) &&
+           change_contact(r->merge.store, r->merge.arena, member->wanted.id);
 }
 
 static bool insert_members(const struct regroup *r) {
     for (size_t i = 0; i < member_count(r); i++)
-        if (members_of(r)[i].is_made && !insert_member(r, &members_of(r)[i]))
+        if (members_of(r)[i].is_made && !contact_insert(r->merge.store, &members_of(r)[i].wanted))
             return false;
     return true;
 }

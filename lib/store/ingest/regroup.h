@@ -3,20 +3,20 @@
 #ifndef SWITCHBOARD_STORE_REGROUP_H
 #define SWITCHBOARD_STORE_REGROUP_H
 
+#include "store/contact.h"
 #include "store/ingest/message_move.h"
 #include "store/ingest/sign.h"
-#include "store/store_update.h"
 
 struct regroup {
     struct merge merge;
     struct signs signs;
-    const char *new_id;               /* of a contact for the sign `own`, if it needs a new one */
-    size_t own;                       /* the sign of the payload; NO_SIGN: none */
-    const struct store_identity *who; /* its profile; NULL: none */
-    int64_t at;                       /* its time */
-    const struct store_identity *before; /* of a change: what it names; NULL: no change */
-    struct buffer members;               /* of struct member: set by regroup_apply */
-    const char **targets;                /* the contact of each sign: set by regroup_apply */
+    const char *new_id;           /* of a contact for the sign `own`, if it needs a new one */
+    size_t own;                   /* the sign of the payload; NO_SIGN: none */
+    const struct contact *who;    /* its profile; NULL: none */
+    int64_t at;                   /* its time */
+    const struct contact *before; /* of a change: what it names; NULL: no change */
+    struct buffer members;        /* of struct member: set by regroup_apply */
+    const char **targets;         /* the contact of each sign: set by regroup_apply */
 };
 
 /* A contact, as it is stored and as it becomes. */

@@ -297,7 +297,7 @@ static const char *or_none(const char *text) {
     return text ? text : "";
 }
 
-void signs_show(struct signs *signs, const struct store_identity *who, int64_t at, bool is_new,
+void signs_show(struct signs *signs, const struct contact *who, int64_t at, bool is_new,
                 size_t *index) {
     struct sign shown = {.phone = or_none(who->phone),
                          .bsuid = or_none(who->bsuid ? who->bsuid : who->parent_bsuid),

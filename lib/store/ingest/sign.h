@@ -3,8 +3,8 @@
 #ifndef SWITCHBOARD_STORE_SIGN_H
 #define SWITCHBOARD_STORE_SIGN_H
 
+#include "store/contact.h"
 #include "store/ingest/grouping.h"
-#include "store/store_update.h"
 
 /* The signs around some identities, with their contacts, which are locked. */
 struct signs {
@@ -32,7 +32,7 @@ bool signs_read_of(struct signs *signs, const char *contact_id);
 
 /* Adds a sign, or extends the one that is known. Without a BSUID it is of the time between two
  * changes of the phone's owner. Sets *index. */
-void signs_show(struct signs *signs, const struct store_identity *who, int64_t at, bool is_new,
+void signs_show(struct signs *signs, const struct contact *who, int64_t at, bool is_new,
                 size_t *index);
 
 /* Adds a change. Signs of its phones without a BSUID that are of the time before and after it are

@@ -36,13 +36,8 @@ bool update_event_add(struct ingest *in, struct store_event *event, const struct
     event->line_id = in->owner.line_id;
     event->phone_number_id = in->owner.phone_number_id;
     event->thread_id = thread_id;
-    if (contact) {
-        event->contact.id = contact->id;
-        event->contact.phone = contact->phone;
-        event->contact.bsuid = contact->bsuid;
-        event->contact.username = contact->username;
-        event->contact.name = contact->name;
-    }
+    if (contact)
+        event->contact = *contact;
     return deliver_event(in, event);
 }
 

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_UPDATE_EVENT_H
 #define SWITCHBOARD_STORE_UPDATE_EVENT_H
 
-#include "store/inbox/contact.h"
+#include "store/inbox/contact_find.h"
 #include "store/ingest/ingest_update.h"
 
 /* On a server, starts to read what the events of a message from this contact depend on: with what

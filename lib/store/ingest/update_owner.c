@@ -1,6 +1,6 @@
 #include "store/ingest/update_owner.h"
 
-#include "store/inbox/contact.h"
+#include "store/inbox/contact_find.h"
 
 #define OWNER_COLUMNS "a.user_id, a.id, a.waba_id"
 
@@ -65,7 +65,7 @@ static void add_message_id(struct names *names, const char *wamid) {
     names->message_count += wamid != NULL;
 }
 
-static void add_who(struct names *names, const struct store_identity *who) {
+static void add_who(struct names *names, const struct contact *who) {
     const char *const identities[] = {who->phone, who->bsuid, who->parent_bsuid};
     for (size_t i = 0; i < 3; i++) {
         if (identities[i] && names->identities)

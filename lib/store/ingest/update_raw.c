@@ -31,7 +31,7 @@ bool ingest_other(struct ingest *in, struct store_update *update) {
     struct contact contact;
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    const struct store_identity *who = &update->other.who;
+    const struct contact *who = &update->other.who;
     if (!who->phone || !who->bsuid || !update->other.at)
         return true;
     const struct occasion occasion = ingest_occasion(in, update->other.at, NULL);

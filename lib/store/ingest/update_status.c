@@ -103,8 +103,8 @@ static bool add_status_event(struct ingest *in, const struct store_update *updat
 
 /* Adds the phone and the BSUID of the message where the status does not have them, unless the
  * identity that it has contradicts the message's. */
-static void add_known_identities(struct store_identity *who, const struct contact *known) {
-    const struct store_identity given = *who;
+static void add_known_identities(struct contact *who, const struct contact *known) {
+    const struct contact given = *who;
     if (!given.phone &&
         (!given.bsuid || !known->bsuid || is_set_and_equal(given.bsuid, known->bsuid)))
         who->phone = known->phone;
@@ -145,7 +145,7 @@ static bool read_sent(struct ingest *in, const char *message_id, struct sent *se
 static bool resolve_recipient(struct ingest *in, const struct update_status *status,
                               const struct sent *sent, const struct contact *own,
                               struct contact *contact) {
-    struct store_identity who = status->who;
+    struct contact who = status->who;
     const char *made_id = own->id && !status->is_participant ? NULL : ingest_id(in, "con_");
     if (own->id && !status->is_participant)
         add_known_identities(&who, &sent->recipient);

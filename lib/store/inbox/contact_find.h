@@ -1,32 +1,9 @@
-/* Internal to the store: contacts and threads. */
-#ifndef SWITCHBOARD_STORE_CONTACT_H
-#define SWITCHBOARD_STORE_CONTACT_H
+/* Internal to the store: finding contacts by their identities, and threads. */
+#ifndef SWITCHBOARD_STORE_CONTACT_FIND_H
+#define SWITCHBOARD_STORE_CONTACT_FIND_H
 
+#include "store/contact.h"
 #include "store/inbox/thread_tally.h"
-
-struct contact {
-    const char *id; /* NULL: there is none */
-    const char *phone, *bsuid, *parent_bsuid, *username, *name;
-    int64_t created_at;
-};
-
-/* False: one of them is NULL, or they differ. */
-static inline bool is_set_and_equal(const char *a, const char *b) {
-    return a && b && strcmp(a, b) == 0;
-}
-
-/* True: both are NULL, or they are equal. */
-static inline bool is_equal_or_both_null(const char *a, const char *b) {
-    return a == b || is_set_and_equal(a, b);
-}
-
-/* SQL: the columns that contact_of_row reads. */
-#define CONTACT_COLUMNS "id, phone, bsuid, parent_bsuid, username, name, created_at"
-struct contact contact_of_row(struct statement *s, struct arena *arena);
-
-/* Reads the contact with this id; contact->id is NULL when there is none. False on failure. */
-bool contact_read(struct store *store, struct arena *arena, const char *id,
-                  struct contact *contact);
 
 /* Finds the account's contact with this identity (a phone's digits, a BSUID or a parent BSUID), by
  * its own columns or by an alias, and writes its id to `id`. False when there is none or on

@@ -1,0 +1,88 @@
+/* Contacts: the persons that a business account has contact with. As in store.h, strings and arrays
+ * are in the `arena`; a list costs as much as the rows that it returns, for any number of rows in
+ * the database. Read within a view (store_hold_view), so that the rows of one answer belong
+ * together. */
+#ifndef SWITCHBOARD_STORE_CONTACT_H
+#define SWITCHBOARD_STORE_CONTACT_H
+
+#include "store/store.h"
+
+/* A contact; or a person as a payload shows it, which has identities and a profile alone. */
+struct contact {
+    const char *id, *account_id;              /* NULL: there is none */
+    const char *phone, *bsuid, *parent_bsuid; /* identities: digits, user ids; NULL: not known */
+    const char *username, *name;              /* the profile: without @; NULL: not known */
+    int64_t created_at, updated_at;
+};
+
+/* Finds the user's contact with this id, with user_id NULL that of any user; the id of a merged
+ * contact finds the contact that remained. STORE_NOT_FOUND: there is none. */
+enum store_result store_find_contact(struct store *store, struct arena *arena, const char *user_id,
+                                     const char *id, struct contact *contact);
+
+/* What a list of contacts contains: `limit` contacts after the id `after`, which need not exist
+ * (NULL: the first ones), in the order of their ids, which is that of their creation. */
+struct contact_filter {
+    const char *account_id; /* NULL: those of all accounts, oldest first */
+    bool is_newest_first;
+    const char *after;
+    size_t limit;
+};
+
+enum store_result store_list_contacts(struct store *store, struct arena *arena,
+                                      const struct contact_filter *filter,
+                                      struct contact **contacts, size_t *count);
+
+struct contact_block {
+    const char *line_id;
+    int64_t created_at;
+};
+
+/* Lists the lines on which the contact is blocked, in the order of their ids. */
+enum store_result store_list_blocks(struct store *store, struct arena *arena,
+                                    const char *contact_id, struct contact_block **blocks,
+                                    size_t *count);
+
+struct contact_thread {
+    const char *id, *line_id, *phone_number_id;
+    int64_t last_message_at;
+};
+
+/* Lists the contact's threads, one for each line, in the order of their ids. */
+enum store_result store_list_contact_threads(struct store *store, struct arena *arena,
+                                             const char *contact_id,
+                                             struct contact_thread **threads, size_t *count);
+
+/* --- internal to the store: the row; what writes runs in the open transaction --- */
+
+/* SQL: the columns of a contact `c`, which contact_of_row reads, beginning at the column `first`.
+ */
+#define CONTACT_COLUMNS                                                                            \
+    "c.id, c.account_id, c.phone, c.bsuid, c.parent_bsuid, c.username, c.name, c.created_at, "     \
+    "c.updated_at"
+enum { CONTACT_COLUMN_COUNT = 9 };
+struct statement;
+struct contact contact_of_row(struct statement *s, int first, struct arena *arena);
+
+/* Reads the contact with this id; contact->id is NULL when there is none. False on failure. */
+bool contact_read(struct store *store, struct arena *arena, const char *id,
+                  struct contact *contact);
+
+/* Reads the contact of the user with this id, or the one that it was merged into. False if there is
+ * none, and on failure, which sql_result then returns. */
+bool contact_find_of_user(struct store *store, struct arena *arena, const char *user_id,
+                          const char *id, struct contact *contact);
+
+/* Inserts the contact with the time created_at, or writes all columns that may change with the time
+ * `now`, and its terms. False on failure. */
+bool contact_insert(struct store *store, const struct contact *contact);
+bool contact_update(struct store *store, const struct contact *contact, int64_t now);
+
+/* Sets each member of the profile to that of `first`, or where it is NULL to that of `second`. */
+void contact_set_profile(struct contact *contact, const struct contact *first,
+                         const struct contact *second);
+
+/* Whether the profiles are equal. */
+bool contact_has_profile_of(const struct contact *a, const struct contact *b);
+
+#endif

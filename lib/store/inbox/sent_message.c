@@ -1,0 +1,165 @@
+/* Storing sent messages. */
+#include "store/inbox/contact_find.h"
+
+#include <stdio.h>
+
+#include "store/inbox/change.h"
+#include "store/inbox/flow_token.h"
+#include "store/usage_tally.h"
+
+/* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
+ * there is none, or on failure. */
+static bool touch_contact(struct store *store, const struct store_send *send, const char *identity,
+                          char id[ID_SIZE]) {
+    static struct statement s = {.sql = "UPDATE contact SET updated_at = ?2 WHERE id = ?1 "
+                                        "AND " CONTACT_HAS("?3", "?4")};
+    while (contact_find(store, send->account_id, identity, id)) {
+        contact_lock(store, send->account_id, id);
+        if (!sql_run(store, &s, TEXT(id), INTEGER(send->now), TEXT(send->account_id),
+                     TEXT(identity)))
+            return false;
+        if (sql_changes(store))
+            return true;
+    }
+    return false;
+}
+
+/* The recipient's phone as the platform writes it; NULL: it was sent to a BSUID. */
+static const char *phone_of(const struct store_send *send) {
+    return !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
+}
+
+/* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
+ * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
+static bool find_or_insert_contact(struct store *store, const struct store_send *send,
+                                   char id[ID_SIZE]) {
+    const char *phone = phone_of(send);
+    const char *identity = phone ? phone : send->bsuid;
+    const bool is_known =
+        touch_contact(store, send, identity, id) ||
+        (phone && strcmp(phone, send->phone) != 0 && touch_contact(store, send, send->phone, id));
+    if (sql_failed(store))
+        return false;
+    if (!is_known) {
+        snprintf(id, ID_SIZE, "%s", send->new_contact_id);
+        if (!contact_insert(store, &(struct contact){.id = id,
+                                                     .account_id = send->account_id,
+                                                     .phone = phone,
+                                                     .bsuid = phone ? NULL : send->bsuid,
+                                                     .created_at = send->now}))
+            return false;
+    }
+    return !phone || strcmp(phone, send->phone) == 0 ||
+           contact_upsert_alias(store, send->account_id, send->phone, id, send->now);
+}
+
+/* For a flow, or a template that opens one: its replies will name the message's id, the flow token,
+ * or both. */
+static bool upsert_flow_token(struct store *store, const struct store_send *send,
+                              const char *token) {
+    static struct statement s = {
+        .sql = "INSERT INTO flow_token (account_id, token, flow_id) SELECT ?1, ?2, flow_id "
+               "FROM template WHERE account_id = ?1 AND name = ?3 AND language = ?4 "
+               "AND flow_id IS NOT NULL ON CONFLICT (account_id, token) DO UPDATE "
+               "SET flow_id = excluded.flow_id"};
+    if (send->flow_id)
+        return flow_token_upsert(store, send->account_id, token, send->flow_id);
+    return !send->template_name || !token ||
+           sql_run(store, &s, TEXT(send->account_id), TEXT(token), TEXT(send->template_name),
+                   TEXT(send->template_language));
+}
+
+/* Locks the recipient's identities, which another transaction could insert as a new contact or
+ * merge, and the message's id, which its status could insert. */
+static bool lock_send(struct store *store, const struct store_send *send) {
+    const char *const identities[] = {send->phone, send->wa_id, send->bsuid};
+    sql_lock(store, LOCK_IDENTITY, send->account_id, identities, 3);
+    sql_lock(store, LOCK_MESSAGE, send->account_id, &send->wamid, 1);
+    return !sql_failed(store);
+}
+
+/* What is stored of the message. */
+struct stored {
+    char id[ID_SIZE]; /* "": nothing */
+    bool has_send;    /* the send: then the call is a repetition */
+};
+
+static bool read_stored(struct store *store, const struct store_send *send, struct stored *stored) {
+    static struct statement s = {
+        .sql = "SELECT id, source = 'api' FROM message WHERE line_id = ?1 AND wamid = ?2"};
+    *stored = (struct stored){0};
+    sql_start(store, &s, TEXT(send->line_id), TEXT(send->wamid));
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    column_id(&s, 0, stored->id);
+    stored->has_send = column_integer(&s, 1) != 0;
+    sql_stop(&s);
+    return true;
+}
+
+/* Counts the message unless its status, which arrived first, has counted it. */
+static bool count_send(struct store *store, const struct store_send *send) {
+    struct usage_tally usage;
+    usage_start(&usage, send->now);
+    struct usage_line *line = usage_of_line(store, &usage, send->user_id, send->line_id);
+    if (!line)
+        return false;
+    line->counts[USAGE_OUT]++;
+    return usage_write(store, &usage);
+}
+
+static bool insert_message(struct store *store, const struct store_send *send,
+                           const struct thread *thread, const char *thread_id) {
+    static struct statement s = {
+        .sql =
+            "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
+            "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
+            "bsuid) "
+            "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10, "
+            "?11, "
+            "?12)"};
+    return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
+                         TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
+                         TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
+                         INTEGER(thread->change), TEXT(phone_of(send)),
+                         TEXT(phone_of(send) ? NULL : send->bsuid));
+}
+
+/* Completes a message that is known from its status only. */
+static bool complete_message(struct store *store, const struct store_send *send, const char *id,
+                             const struct thread *thread, const char *thread_id) {
+    static struct statement s = {
+        .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
+               "context_wamid = ?5, changed = ?6, timestamp = ?7 "
+               "WHERE id = ?1 AND source = 'status'"};
+    return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
+                         TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now));
+}
+
+static void write_message(struct store *store, const struct store_send *send,
+                          const struct stored *stored, const struct thread *thread,
+                          const char *thread_id) {
+    if (stored->id[0])
+        complete_message(store, send, stored->id, thread, thread_id);
+    else if (insert_message(store, send, thread, thread_id))
+        count_send(store, send);
+}
+
+enum store_result store_insert_send(struct store *store, const struct store_send *send) {
+    char contact_id[ID_SIZE], thread_id[ID_SIZE];
+    struct stored stored;
+    struct thread thread = {.new_id = send->new_thread_id,
+                            .user_id = send->user_id,
+                            .line_id = send->line_id,
+                            .contact_id = contact_id,
+                            .at = send->now};
+    while (sql_transact(store))
+        if (lock_send(store, send) && read_stored(store, send, &stored) && !stored.has_send &&
+            find_or_insert_contact(store, send, contact_id) &&
+            change_next(store, send->user_id, &thread.change) &&
+            thread_upsert(store, &thread, thread_id) &&
+            upsert_flow_token(store, send, send->wamid) &&
+            upsert_flow_token(store, send, send->flow_token))
+            write_message(store, send, &stored, &thread, thread_id);
+    return sql_result(store);
+}
