@@ -43,7 +43,7 @@ assert_outcome() {
     [[ -z $wrong ]] || fail "$2, $3: expected $1, found: $wrong"
 }
 
-# Prints the executables besides the given ones, so that a new one is expected to be refused.
+# Prints the executables but the given ones, so that a new one is expected to be refused.
 all_but() {
     executables | grep -vxF "$(printf '%s\n' "$@")"
 }
@@ -251,7 +251,7 @@ entries() {
     audit_only me
     ((status == 0)) || fail "$(cat "$only")"
     assert_equal "$(entries routes:)" 'GET    /v2/me'
-    assert_equal "$(entries 'besides answering')" 'read the database'
+    assert_equal "$(entries 'in addition to answering')" 'read the database'
     assert_equal "$(entries 'files that it may open')" $'database\ndatabase_reader\nlog_file'
     entries libraries: | grep -qx 'libsqlite3, static'
     entries 'system calls as cgi' | grep -qw openat

@@ -338,8 +338,8 @@ ask_in_turn() { # PREFIX N
     assert_equal "$(sent_count path=/messages)" 2
 }
 
-# A condition: the pool has a parent, which is not this one. eventually has_parent_besides PID
-has_parent_besides() {
+# A condition: the pool has a parent, which is not this one. eventually has_other_parent PID
+has_other_parent() {
     local parent
     parent=$(pgrep -P "$pool" -x parent) && [[ $parent != "$1" ]]
 }
@@ -352,7 +352,7 @@ has_parent_besides() {
     parent=$(pgrep -P "$pool" -x parent)
     kill -9 "$parent"
     kill -9 ${first%% *}
-    eventually has_parent_besides "$parent"
+    eventually has_other_parent "$parent"
     eventually has_children "$pool" 3
     before=$(pgrep -P "$pool" -x parent)
     # of the sockets a process has the listener alone, not that of the parent's orders

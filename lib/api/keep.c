@@ -5,7 +5,7 @@
 #include "base/counters.h"
 #include "base/log.h"
 
-enum { MORE_SIZE = 16 * 1024 }; /* of a record besides the body of the message */
+enum { MORE_SIZE = 16 * 1024 }; /* of a record, without the body of the message */
 
 int keep_prepare(struct request *rq, size_t size) {
     const char *directory = rq->config->pending_dir;

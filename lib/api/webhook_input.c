@@ -187,7 +187,7 @@ static int read_lines(struct request *rq, struct issues *issues, struct store_we
     return 0;
 }
 
-/* Reads the members that need no check besides that of the table. */
+/* Reads the members that need no check but that of the table. */
 static void read_plain(struct request *rq, struct issues *issues, struct webhook_input *input) {
     struct store_webhook_change *change = &input->change;
     const struct json name = json_get(rq->json, "name");

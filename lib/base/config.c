@@ -45,7 +45,7 @@ const struct config_key config_keys[] = {
     PATH(ca_path, "/etc/ssl/certs", USES_NETWORK, "hashed directory of trusted certificates"),
     PATH(ca_file, "", USES_NETWORK, "file of trusted certificates, used when set"),
     KEY(media_hosts, CONFIG_HOSTS, "*.fbsbx.com *.fbcdn.net",
-        "hosts besides the platform's own that receive its token for a media download"),
+        "hosts other than the platform's own that receive its token for a media download"),
     KEY(webhook_egress, CONFIG_EGRESS, "public",
         "where events may be delivered: public, or private for loopback and private networks too"),
     PATH(log_file, "", NEEDS_NOTHING, "the log; empty: standard error"),

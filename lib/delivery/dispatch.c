@@ -1,3 +1,11 @@
+/* How slots are given. The waiting webhooks are planned in batches, in the order of their ids; one
+ * pass over all of them is a lap. Within a batch each webhook that hosts.c admits gets one slot per
+ * round, first those with the fewest attempts in flight (give_slots). If the slots run out, the
+ * next batch begins at the first webhook that has none, so that each gets its turn. One exchange
+ * then records the attempts that have ended and leases as many events as slots were given, in one
+ * transaction; a lease that cannot be started is released at once. `has_seen_all` is set at the end
+ * of a lap that began after the last wake-up: until then there may be more to take.
+ */
 #include "delivery/dispatch.h"
 
 #include <sys/resource.h>

@@ -69,11 +69,16 @@ int store_forbid_reconnecting(struct store *store);
 void store_limit_work(struct store *store, int64_t most);
 
 /* Limits the time of all later transactions together, with their repetitions, to `ms` from now on;
- * 0: no limit. At the end the server ends the running statement. The transaction fails: with
- * STORE_EXCESSIVE if it has done a tenth of the work that store_limit_work allows or if the server
- * took half of the time for one statement, else, or without a limit of work, with STORE_BUSY. A
- * server that does not answer is lost 5 s later. On SQLite, whose work is counted, it does nothing.
- */
+ * 0: no limit. At the end the server ends the running statement, and the transaction fails:
+ *
+ *     limit of work | work done      | one wait for the server | result
+ *     none          | any            | any                     | STORE_BUSY
+ *     set           | a tenth of it  | any                     | STORE_EXCESSIVE
+ *     set           | less           | half of the time        | STORE_EXCESSIVE
+ *     set           | less           | less                    | STORE_BUSY
+ *
+ * A server that does not answer is lost 5 s later. On SQLite, whose work is counted, the limit of
+ * time does nothing. */
 void store_limit_time(struct store *store, int64_t ms);
 
 /* Closes the store. Does nothing for NULL. */

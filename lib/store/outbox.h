@@ -82,20 +82,8 @@ struct store_delivery {
 
 /* Applies the results of attempts, then leases other events, in one transaction. A repetition of
  * the call applies no attempt again: event, webhook and started_at identify it. It leases other
- * events; those that the first call leased wait until their lease ends.
- *
- * Every attempt is inserted into event_attempt, and the webhook's success or failure is updated. A
- * successful attempt always counts; a failed one only while `courier` still holds the lease. An
- * attempt that began before its webhook was changed does not count for the webhook. A failed probe
- * does not count as an attempt of its event.
- *
- * A first attempt is not leased while the first attempt of an earlier event about the same contact
- * waits or is in progress at the webhook; retries do not delay other events. A forward has an order
- * key instead of a contact. When a webhook has more due events than the share, the contacts take
- * turns with one event each, and so do first attempts and retries: the first event of a contact
- * waits for at most two events of each other contact and as many retries. URL and codes are the
- * current ones. A webhook that is no longer set, paused, or not due for a probe, gets no events.
- */
+ * events; those that the first call leased wait until their lease ends. Which attempts count and
+ * which events are leased: outbox.c. */
 enum store_result store_exchange_events(struct store *store, struct arena *arena,
                                         const struct store_exchange *exchange,
                                         struct store_delivery **deliveries, size_t *count);

@@ -153,7 +153,7 @@ static void print_text(const struct service *service) {
         print_edges(service);
     else
         walk_routes(&text, NULL, service->routes);
-    puts("Besides answering requests, it may:");
+    puts("In addition to answering requests, it may:");
     for (unsigned need = 1; need <= service->needs; need <<= 1)
         if (service->needs & need)
             printf("  %s\n", confine_meaning(need));

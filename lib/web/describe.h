@@ -21,7 +21,7 @@
  *         query     NAME: TYPE[, RULE]...
  *         member    PATH: TYPE[, RULE]... PATH is such as media.type, sections[].rows[].id
  *         one of    PATH...[, exactly]    at least one, or exactly one, of these members is required
- *     Besides answering requests, it may:
+ *     In addition to answering requests, it may:
  *       PERMISSION
  *
  * An executable with the platform's contract prints its edges instead (struct service): METHOD PATH

@@ -235,7 +235,7 @@ ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
  * length without CONTENT_LENGTH. */
 bool request_body_is_complete(const struct request *rq);
 
-/* Fails with 415 when the body has a Content-Encoding, or a Transfer-Encoding besides chunked:
+/* Fails with 415 when the body has a Content-Encoding, or a Transfer-Encoding other than chunked:
  * neither Apache nor the gateway decodes them (RFC 9112 6.1). serve() calls it for BODY_JSON. */
 int request_check_encoding(struct request *rq);
 

@@ -4,7 +4,7 @@
  *     http_request DIRECTORY METHOD PORT PATH FILE [HEADER...]
  *
  * Sends the request to 127.0.0.1:PORT, with the content of FILE as its body (FILE empty: without a
- * body) and the header fields of curl 7.88 besides HEADER. Writes the body of the answer to
+ * body) and the header fields of curl 7.88 and HEADER. Writes the body of the answer to
  * DIRECTORY/body, its header lines to DIRECTORY/headers and its status to DIRECTORY/code: 000
  * without an answer. Exit status: 2, with nothing sent and nothing written, when the request is one
  * that only curl can send: it is chunked, its body is long or not a regular file, or curl handles

@@ -2,7 +2,7 @@
 # The directories of the code (doc/development.md) and what each may include. tests/lint/run
 # sources this file, in the project's directory.
 
-# A directory and the directories that it may include besides itself.
+# A directory and the directories that it may include, in addition to itself.
 rooms='base
 engine base
 web base

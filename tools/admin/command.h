@@ -110,7 +110,7 @@ struct command {
     const char *noun, *verb; /* verb NULL: the noun is the whole command */
     size_t min_operands, max_operands;
     enum value_kind operands[MAX_OPERANDS];
-    uint64_t options, required; /* besides --config, --json and --help, which all commands take */
+    uint64_t options, required; /* without --config, --json and --help, which all commands take */
     enum command_need needs;
     int (*run)(struct invocation *call); /* returns an exit code, after printing a failure */
     const char *summary;                 /* one line, no full stop */

@@ -12,7 +12,8 @@ struct manual_item {
     const char *term, *text;
 };
 
-/* What a page has besides its own sections. The lists of items end with a NULL term; NULL: none. */
+/* What a page has in addition to its own sections. The lists of items end with a NULL term; NULL:
+ * none. */
 struct manual {
     const char *page, *section; /* such as "switchboard-pool", "8" */
     const char *summary;        /* one line without a full stop */

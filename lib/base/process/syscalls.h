@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Needs besides those of need.h. */
+/* Needs that are not in need.h. */
 enum {
     LISTENS = 1 << 9,      /* accepts FastCGI connections after its first request */
     IS_DETECTOR = 1 << 10, /* the child process that detects a file's type; it has no other need */

@@ -1,3 +1,17 @@
+/* Which attempts count, and which events are leased.
+ *
+ * Every attempt is inserted into event_attempt, and the webhook's success or failure is updated. A
+ * successful attempt always counts; a failed one only while the courier still holds the lease. An
+ * attempt that began before its webhook was changed does not count for the webhook. A failed probe
+ * does not count as an attempt of its event.
+ *
+ * A first attempt is not leased while the first attempt of an earlier event about the same contact
+ * waits or is in progress at the webhook; retries do not delay other events. A forward has an order
+ * key instead of a contact. When a webhook has more due events than the share, the contacts take
+ * turns with one event each, and so do first attempts and retries: the first event of a contact
+ * waits for at most two events of each other contact and as many retries. URL and codes are the
+ * current ones. A webhook that is no longer set, paused, or not due for a probe, gets no events.
+ */
 #include "store/outbox.h"
 
 #include "store/event/outbox_entry.h"

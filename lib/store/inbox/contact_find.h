@@ -24,9 +24,11 @@ bool contact_read_found(struct store *store, size_t slot, char id[ID_SIZE]);
     " OR EXISTS (SELECT 1 FROM contact_alias a WHERE a.account_id = " account                      \
     " AND a.identity = " identity " AND a.contact_id = contact.id))"
 
-/* Locks a contact until the open transaction ends: no other one merges it, or takes an identity
- * from it. It may have done so before: then the identity that the contact was found by leads to
- * another one now (CONTACT_HAS), and the caller finds it again. */
+/* Locks a contact until the open transaction ends: meanwhile no other transaction merges the
+ * contact or takes an identity from it. Another transaction may have done so before the lock was
+ * free; then the identity that led to this contact leads to another contact now. So after the lock
+ * the caller compares (CONTACT_HAS), and finds the contact again if the identity does not lead to
+ * it. */
 void contact_lock(struct store *store, const char *account_id, const char *id);
 
 /* The same as contact_find, and locks the contact that is found. */

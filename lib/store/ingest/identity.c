@@ -1,3 +1,9 @@
+/* How the contact of a payload is found. Nearly every payload shows a person as the last one did:
+ * one read finds the sign of these identities and its contact (try_usual), and the time of the sign
+ * is extended. Every other payload is a new sign. Then all signs and changes that share an identity
+ * with it are read and locked (sign.c), they are divided into persons (grouping.c), and the
+ * contacts are made to agree with the persons (regroup.c).
+ */
 #include "store/ingest/identity.h"
 
 #include "store/inbox/change.h"

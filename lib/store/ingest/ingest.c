@@ -1,4 +1,20 @@
-/* Storing the updates of webhook payloads. */
+/* How a payload is stored, in one transaction:
+ *
+ * 1. The owner of each update is found: the line, or the account (update_owner.c). Neighbours with
+ *    one owner make a run.
+ * 2. All identities and ids of messages that the updates name are locked, account by account in the
+ *    order of their ids, before a row that they protect is read. Contacts and counters are locked
+ *    when an update needs them.
+ * 3. Each update is handled by the function of its kind, in the order of the payload (`handlers`).
+ *    Most find a contact (identity.c), write a row, and add events (update_event.c).
+ * 4. What many updates change in one row, such as the counters of a user or the last message of a
+ *    thread, is collected in memory and written once, after the last update.
+ * 5. A copy of the POST is added for each webhook that wants it unchanged (forward_entry.c).
+ *
+ * An update that violates a constraint must not lose the others: the transaction is repeated, then
+ * with a savepoint for each part of the payload, and such an update is stored as it is. An update
+ * that is stored already changes nothing, so that the platform may send a payload again.
+ */
 #include "store/ingest.h"
 
 #include "store/event/webhook_match.h"
@@ -82,7 +98,7 @@ static bool handle_part(struct ingest *in, struct store_update *updates, size_t 
     if (!sql_conflicted(in->store))
         return false;
     sql_result(in->store); /* clears the error */
-    *in = before;          /* with the locks under which it was read */
+    *in = before;          /* undoes what was collected since the savepoint */
     if (!run(in, &undo) || !run(in, &release) || !handle_some(in, updates, &again, *next, true))
         return false;
     set_owner(in, *next);

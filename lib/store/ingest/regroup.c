@@ -1,3 +1,17 @@
+/* How contacts are made to agree with the persons that their signs belong to (grouping.c):
+ *
+ * 1. Each contact, the oldest first, goes to the person of its first sign, unless that person has a
+ *    contact already. A person without a contact gets a new one, with the id of a contact that was
+ *    merged before, if there is one. A contact that is left over is merged into another one.
+ * 2. What each contact becomes is computed in memory: its phone and BSUID of now, its profile, the
+ *    contact into which it is merged.
+ * 3. The rows are written in an order in which no two contacts ever have one identity: identities
+ *    are cleared, new contacts inserted, messages and history moved, signs written, contacts
+ * merged, and then the wanted identities set. Aliases and the history of the changes come last.
+ *
+ * The result follows from the signs alone, so a late payload gives the same contacts as one that
+ * arrives in time.
+ */
 #include "store/ingest/regroup.h"
 
 #include <stdlib.h>

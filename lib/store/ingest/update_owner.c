@@ -131,7 +131,7 @@ static void lock_users(struct ingest *in, const struct update_run *runs, size_t 
         sql_lock(in->store, LOCK_COUNTERS, NULL, users, count);
 }
 
-/* Without names a lock would be that of the whole account. */
+/* sql_lock without a name would lock the whole account, so it is called with names only. */
 void update_lock_all(struct ingest *in, const struct store_update *updates,
                      const struct update_run *runs, size_t count) {
     for (const char *id = ""; (id = next_account(runs, count, id));) {

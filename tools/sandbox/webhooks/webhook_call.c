@@ -11,7 +11,7 @@
 
 enum { POSTS_MAX = 20000, DUPLICATES_MAX = 1000, PARALLEL_MAX = 256 };
 
-/* The members of a call besides the updates. */
+/* The members of a call, without the updates. */
 struct call_options {
     bool build; /* return the posts, do not send them */
     bool wait;

@@ -72,7 +72,7 @@ export function phoneText(phone) {
     return phone ? `+${phone}` : null;
 }
 
-// What identifies a contact besides its name.
+// What identifies a contact, other than its name.
 export function identityOf(contact) {
     const parts = [phoneText(contact.phone), contact.username && `@${contact.username}`];
     return parts.filter(Boolean).join(' · ') || contact.userId || contact.parentUserId || '';
