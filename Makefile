@@ -320,7 +320,7 @@ test: ## check the form, build, run the suite; TESTS=tests/me.bats [FILTER='a to
 	@$(BUILD_ALL) all $(TEST_HELPERS) $(NAMED_UNITS) $(foreach word,$(NEEDED),$(NEEDED_$(word)))
 	@$(if $(ON_SERVER),$(BUILD_ALL) POSTGRESQL=1 server-programs)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
-	    $(ON_SERVER) tests/run $(filter %.bats,$(TESTS)) $(NAMED_UNITS)
+	    $(ON_SERVER) tests/run $(if $(TESTS),$(filter %.bats,$(TESTS)) $(NAMED_UNITS))
 
 test-full: export TEST_FULL = 1
 test-full: test static-test hosting-test ## run the long forms too: all transports, web hosts

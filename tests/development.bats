@@ -66,6 +66,8 @@ planned() {
         build/plain/unit/field next_switchboard; do
         [[ $plan == *"$word"* ]] || fail "$word is not built: $plan"
     done
+    # a file after tests/run would be all that runs
+    [[ $plan =~ tests/run\ *$ ]] || fail "not the whole suite: ${plan##*SERVER_HELPERS}"
 }
 
 @test "every file that uses what is not built for all says so" {

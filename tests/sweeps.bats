@@ -3,6 +3,7 @@
 # database, the platform and the disk agree, and nothing goes out twice (spec 2.4, 2.7, 4.3, 4.6, 6, 7). A
 # kind of request is what must hold of it (check_KIND); a request is a row of a table.
 # transports: direct
+# needs: starved
 # starts first
 # shellcheck disable=SC2086,SC2153  # names of people are single words; helpers/media sets SPOOL and LINE
 load helpers/all
