@@ -22,8 +22,9 @@ objects=(build/plain/lib/base/config.o build/plain/tools/pool.o)
 
 # Builds the program and the objects in a copy of the source: build DIRECTORY
 build() {
-    mkdir -p "$1/tests/helpers" "$1/tools"
+    mkdir -p "$1/cgi-bin" "$1/tests/helpers" "$1/tools"
     cp -r "$root/Makefile" "$root/lib" "$1/"
+    cp "$root"/cgi-bin/*.c "$1/cgi-bin/"
     cp "$root/tests/rules.mk" "$1/tests/"
     cp "$root/tests/helpers/account.c" "$1/tests/helpers/"
     cp -r "$root"/tools/{pool.c,linked,supervisor} "$1/tools/"
