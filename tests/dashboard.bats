@@ -199,6 +199,11 @@ dashboard_file() {
 
 # --- webhook and delivery log ---
 
+@test "a list of event types that is late or missing concerns these texts only" {
+    use_hook good
+    browse integration typesLate
+}
+
 @test "a webhook is added with its event types; its code is hidden, and a bad URL is refused at its field" {
     EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse integration webhook "$(url_of HOOK)/other"
 }

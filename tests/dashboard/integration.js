@@ -346,3 +346,47 @@ exports.requests = async ({page, logIn, open, step, settled}, id) => {
     await page.getByRole('button', {name: 'Find'}).click();
     await page.getByText('No request has this id.').waitFor();
 };
+
+// The list of event types is late, then missing: the pages open, and only its texts wait.
+exports.typesLate = async ({page, logIn, open, step}) => {
+    const asked = [];
+    const file = '**/docs/event_types.json';
+    await page.route(file, (route) => { asked.push(route); });
+    await logIn();
+    assert.equal(asked.length, 0, 'a page without event types asks for their list');
+    step('late');
+    await page.evaluate(() => { location.hash = '#/webhooks'; });
+    await page.locator('tbody tr', {hasText: 'The usual types'}).first().waitFor();
+    assert.equal(asked.length, 1);
+    await asked[0].continue();
+    await page.locator('tbody tr', {hasText: 'message.received'}).first().waitFor();
+    step('missing: the log keeps its other types');
+    await page.unroute(file);
+    await page.route(file, (route) => route.fulfill({status: 404, body: ''}));
+    await page.reload();
+    await page.locator('tbody a').first().waitFor();
+    await open('/events?type=message.received');
+    const type = page.getByLabel('Type');
+    assert.equal(await type.inputValue(), 'message.received');
+    await type.locator('option[disabled]', {hasText: 'could not be loaded'})
+        .waitFor({state: 'attached'});
+    assert.equal(await type.locator('option:not([disabled])').count(), 4);
+    step('missing: a webhook is changed, and its types stay');
+    await open('/webhooks');
+    await page.getByText('The usual types').first().waitFor();
+    await page.locator('tbody a').first().click();
+    await page.getByRole('button', {name: 'Change'}).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('they stay as they are').waitFor();
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH' &&
+        request.url().includes('/v2/webhooks/'));
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    assert.equal('eventTypes' in JSON.parse((await sent).postData()), false);
+    await dialog.waitFor({state: 'detached'});
+    step('read again');
+    await page.getByRole('button', {name: 'Change'}).click();
+    await dialog.getByText('they stay as they are').waitFor();
+    await page.unroute(file);
+    await dialog.getByRole('button', {name: 'Try again'}).click();
+    await dialog.getByLabel('message.received').waitFor();
+};

@@ -1,7 +1,6 @@
 // Starts the dashboard: language, session, navigation, pages.
 import {onLostSession} from './api.js';
 import {el, fill} from './dom.js';
-import {loadEventTypes} from './event_types.js';
 import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
 import {PAGES} from './pages.js';
@@ -126,7 +125,7 @@ function enter(answer, isOther) {
 
 async function begin() {
     try {
-        await Promise.all([loadLanguage(), loadEventTypes()]);
+        await loadLanguage();
         onLostSession(lose);
         onLogIn(enter);
         await findSession();

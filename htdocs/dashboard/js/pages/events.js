@@ -2,7 +2,7 @@
 import {call} from '../api.js';
 import {OTHER_TYPES, STATES, answerOf, stateBadge} from '../delivery.js';
 import {el, fill} from '../dom.js';
-import {EVENT_TYPES} from '../event_types.js';
+import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {
@@ -71,13 +71,24 @@ function webhookChoice(filter, webhooks, change) {
     }).root;
 }
 
+// The types to choose from: that of the address at once, all when their list is there.
+function typeFilter(chosen, onChange) {
+    const option = (type) => el('option', {value: type}, type);
+    const type = field({
+        label: t('events.column.type'), type: 'select', value: chosen ?? '',
+        options: [['', t('ui.all')], ...[...new Set([chosen, ...OTHER_TYPES])]
+            .filter(Boolean).map((one) => [one, one])],
+        on: {change: onChange},
+    });
+    const known = [...type.input.options].map(({value}) => value);
+    eventTypes().then(({types}) => type.input.append(...types
+        .filter((one) => !known.includes(one)).map(option)),
+    () => type.input.append(el('option', {disabled: true}, t('events.typesMissing'))));
+    return type.root;
+}
+
 function filterBar(filter, webhooks, apply) {
     const change = (name) => (event) => apply({[name]: event.currentTarget.value});
-    const type = field({
-        label: t('events.column.type'), type: 'select', value: filter.type ?? '',
-        options: [['', t('ui.all')], ...[...EVENT_TYPES, ...OTHER_TYPES].map((one) => [one, one])],
-        on: {change: change('type')},
-    });
     const since = field({
         label: t('events.since'), type: 'datetime-local', value: filter.since ?? '',
         on: {change: change('since')},
@@ -92,7 +103,8 @@ function filterBar(filter, webhooks, apply) {
     return el('div', {class: 'filters'},
         el('div', {class: 'filters-row'}, choices(t('events.column.state'), states,
             filter.state ?? '', (state) => apply({state}))),
-        type.root, webhookChoice(filter, webhooks, change), since.root, until.root);
+        typeFilter(filter.type, change('type')), webhookChoice(filter, webhooks, change),
+        since.root, until.root);
 }
 
 const COLUMNS = () => [

@@ -1,8 +1,9 @@
 // The dialog that adds a webhook or changes one.
 import {call} from '../api.js';
-import {DEFAULT_TYPES, EVENT_TYPES} from '../event_types.js';
+import {el, fill} from '../dom.js';
+import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
-import {button, checks, dialog, field, form} from '../ui.js';
+import {button, checks, dialog, errorBox, field, form, loading} from '../ui.js';
 import {UPDATES} from './show.js';
 
 function same(one, other) {
@@ -12,6 +13,44 @@ function same(one, other) {
 // `message.status` to the key of its explanation.
 function meaningOf(type) {
     return t(`webhooks.type.${type.replace('.', '_')}`);
+}
+
+// The choice of event types. Their list is read while the rest of the form is there; until then,
+// and when it cannot be read, the form changes nothing of them: `value` is undefined. It is null
+// for the types that a webhook gets that selects none.
+function typeChoice(webhook) {
+    const root = el('div', {});
+    let shown = null;
+    let preset = [];
+
+    async function read() {
+        fill(root, loading());
+        try {
+            const {types, preset: chosen} = await eventTypes();
+            preset = chosen;
+            shown = checks({
+                label: t('webhooks.types'), name: 'eventTypes',
+                value: webhook?.eventTypes ?? preset,
+                options: types.map((type) => [type, type, meaningOf(type)]),
+            });
+            fill(root, shown.root);
+        } catch (error) {
+            fill(root, el('p', {class: 'muted'}, t('webhooks.typesLater')), errorBox(error),
+                button(t('ui.retry'), read));
+        }
+    }
+
+    read();
+    return {
+        root,
+        get input() {
+            return shown?.input;
+        },
+        get value() {
+            return shown && same(shown.value, preset) ? null : shown?.value;
+        },
+        setError: (text) => shown?.setError(text),
+    };
 }
 
 // The fields of the form, by name. `webhook` is null for a new one.
@@ -35,11 +74,7 @@ function inputs(webhook, lines) {
             label: t('webhooks.verifyToken'), name: 'verifyToken', hint: t('webhooks.tokenHint'),
             autocomplete: 'off',
         }),
-        eventTypes: checks({
-            label: t('webhooks.types'), name: 'eventTypes',
-            value: webhook?.eventTypes ?? DEFAULT_TYPES,
-            options: EVENT_TYPES.map((type) => [type, type, meaningOf(type)]),
-        }),
+        eventTypes: typeChoice(webhook),
         fields: field({
             label: t('webhooks.fields'), name: 'fields', hint: t('webhooks.fieldsHint'),
             value: (webhook?.fields ?? ['messages']).join(', '), autocomplete: 'off',
@@ -68,9 +103,8 @@ function wordsOf(text) {
 
 // What only webhooks of the kind event, or of the kind forward, have.
 function ownValues(own, forward) {
-    const types = own.eventTypes.value;
     if (!forward)
-        return {eventTypes: same(types, DEFAULT_TYPES) ? null : types};
+        return {eventTypes: own.eventTypes.value};
     const names = wordsOf(own.fields.value);
     const updates = own.updates.value;
     return {

@@ -1,5 +1,6 @@
 // How a webhook is shown: its name, kind, state, and what it gets, in words.
-import {DEFAULT_TYPES} from '../event_types.js';
+import {el} from '../dom.js';
+import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
 import {badge} from '../ui.js';
 
@@ -27,10 +28,17 @@ export function stateOf(webhook) {
     return badge(KINDS[webhook.state] ?? 'plain', t(`webhooks.state.${webhook.state}`));
 }
 
-// Event types of the kind event, fields of the kind forward.
+// The types of a webhook that selects none: named when their list is there.
+function presetOf() {
+    const node = el('span', {}, t('webhooks.preset'));
+    eventTypes().then(({preset}) => { node.textContent = preset.join(', '); }, () => {});
+    return node;
+}
+
+// Event types of the kind event, fields of the kind forward; a text or a node.
 export function contentOf(webhook) {
     if (!isForward(webhook))
-        return (webhook.eventTypes ?? DEFAULT_TYPES).join(', ');
+        return webhook.eventTypes?.join(', ') ?? presetOf();
     return webhook.fields?.includes('*') ? t('webhooks.allFields')
         : (webhook.fields ?? ['messages']).join(', ');
 }
