@@ -116,3 +116,21 @@ succeeds() {
     done
     assert_equal "$(children "$(pool_of messages)")" "$processes"
 }
+
+@test "a program that calls the platform, and starts while the server is down, connects when it is back" {
+    local processes
+    processes=$(warm messages send_text)
+    stop_private_server "$MAIN"
+    kill -HUP "$(pool_of messages)"
+    eventually has_other_children "$(pool_of messages)" 2 "$processes"
+    processes=$(children "$(pool_of messages)")
+    for _ in {1..4}; do
+        assert_unreachable send_text
+    done
+    start_private_server "$MAIN"
+    for _ in {1..4}; do
+        send_text
+        assert_success
+    done
+    assert_equal "$(children "$(pool_of messages)")" "$processes"
+}

@@ -57,7 +57,7 @@ enum store_result postgresql_make(const struct driver *driver, const char *targe
                             "?PARAMETER=VALUE, with reserved characters written as %%XX");
     else if (!postgresql_read_hosts(url, &c->hosts))
         result = sql_refuse(&c->store, STORE_UNAVAILABLE, "the URL names too many hosts");
-    else if (!c->target || !(c->db = postgresql_connect_to(url, &c->hosts, for_reading, NULL)))
+    else if (!c->target || !(c->db = postgresql_connect_to(url, &c->hosts, for_reading)))
         result = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
     else if (PQstatus(c->db) != CONNECTION_OK)
         result = postgresql_refuse_connection(c);

@@ -90,7 +90,7 @@ enum primary postgresql_find_primary(struct connection *c) {
     struct hosts others = c->hosts;
     if (!hosts_remove(&others, c->db))
         return PRIMARY_STAYS;
-    PGconn *db = postgresql_connect_to(c->url, &others, c->is_reader, c->db);
+    PGconn *db = postgresql_connect_to(c->url, &others, c->is_reader);
     const bool is_connected = db && PQstatus(db) == CONNECTION_OK;
     if (is_connected && is_later(c, db)) {
         log_message(LOG_WARN, "database: %s:%s is a former primary, which %s:%s has replaced",

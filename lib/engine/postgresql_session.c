@@ -103,7 +103,7 @@ bool postgresql_connect_again(struct connection *c) {
     c->store.failure = STORE_OK;
     postgresql_forget_pending(c);
     postgresql_forget_awaited(c);
-    postgresql_replace(c, postgresql_connect_to(c->url, &c->hosts, c->is_reader, c->db));
+    postgresql_replace(c, postgresql_connect_to(c->url, &c->hosts, c->is_reader));
     c->is_hanging = is_hanging;
     c->store.failure =
         PQstatus(c->db) == CONNECTION_OK ? start_with_primary(c) : postgresql_refuse_connection(c);

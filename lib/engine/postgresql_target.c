@@ -101,19 +101,32 @@ static void add_url(struct settings *to, const PQconninfoOption *options) {
     }
 }
 
-/* A process that is confined by now may not look up its user and home directory, as libpq does
- * without a user and a password. */
-static void add_credentials(struct settings *to, const PGconn *former) {
-    const char *password = PQpass(former);
-    add(to, "user", PQuser(former));
-    if (password && *password)
-        add(to, "password", password);
+/* Of the last connection, also of one that failed: what libpq has looked up in the user database
+ * and the home directory. A process that is confined by now may not look it up again. */
+static struct { char *url, *user, *password; } known;
+
+static void remember(const char *url, const PGconn *db) {
+    const bool is_refused = PQstatus(db) != CONNECTION_OK && PQconnectionUsedPassword(db);
+    const char *user = PQuser(db), *password = is_refused ? NULL : PQpass(db);
+    free(known.url);
+    free(known.user);
+    free(known.password);
+    known.url = strdup(url);
+    known.user = user ? strdup(user) : NULL;
+    known.password = password ? strdup(password) : NULL;
+}
+
+static void add_credentials(struct settings *to, const char *url) {
+    if (!known.url || !known.user || strcmp(known.url, url) != 0)
+        return;
+    add(to, "user", known.user);
+    if (known.password && *known.password)
+        add(to, "password", known.password);
     else
         add(to, "passfile", NO_FILE);
 }
 
-PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool for_reading,
-                              const PGconn *former) {
+PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool for_reading) {
     struct settings p = {.count = 0};
     if (getauxval(AT_SECURE))
         forget_environment();
@@ -124,9 +137,9 @@ PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool f
     add(&p, "hostaddr", hosts->addresses);
     add(&p, "port", hosts->ports);
     add(&p, "client_encoding", "UTF8");
-    if (former)
-        add_credentials(&p, former);
+    add_credentials(&p, url);
     PGconn *db = PQconnectdbParams(p.names, p.values, 0);
+    remember(url, db);
     PQconninfoFree(options);
     return db;
 }

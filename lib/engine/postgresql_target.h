@@ -15,8 +15,7 @@ bool postgresql_read_hosts(const char *url, struct hosts *hosts);
 
 /* Connects to a primary, or for writing to a server that accepts writes, among `hosts`, which
  * replace those of the URL. The URL is valid and has no pooler=transaction. User and password are
- * those of the connection `former`, if it is not NULL. NULL without memory. */
-PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool for_reading,
-                              const PGconn *former);
+ * those of the last connection, if it was made with the same URL. NULL without memory. */
+PGconn *postgresql_connect_to(const char *url, const struct hosts *hosts, bool for_reading);
 
 #endif

@@ -52,15 +52,21 @@ END
 }
 
 # Replaces the FastCGI processes if the configuration names other files now, because a process is
-# confined to the files that its configuration named at its start. Sends SIGHUP to the pools, so
-# that the tests need not wait until the pools detect the change.
+# confined to the files that its configuration named at its start.
 settle_pools() {
-    local paths pid_file pool some process processes=()
-    [[ $TRANSPORT == fcgi ]] || return 0
+    local paths
     # the values that are paths, and a database on a server
     paths=$(grep -E '^[a-z_]+ = (/|postgresql:)' "$SWITCHBOARD_CONFIG")
     [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
     printf '%s\n' "$paths" >"$STACK/paths"
+    replace_processes
+}
+
+# Replaces the FastCGI processes. Sends SIGHUP to the pools, so that the tests need not wait until
+# the pools detect a change.
+replace_processes() {
+    local pid_file pool some process processes=()
+    [[ $TRANSPORT == fcgi ]] || return 0
     for pid_file in "$STACK"/apache/*.pid; do
         [[ -s $pid_file && $pid_file != */httpd.pid ]] || continue
         pool=$(cat "$pid_file")
