@@ -86,7 +86,7 @@ FLAGS += $(HARDENING)
 endif
 ifeq ($(STATIC_CURL),1)
 # Executables that need no shared library: they start faster, and run under another C library. The
-# sandbox, which is not installed, links libmicrohttpd.
+# sandbox links libmicrohttpd.
 BUILD := build/static/objects
 OUT   := build/static
 FLAGS += -DSWITCHBOARD_STATIC -isystem $(STATIC_LIBCURL)/include
@@ -133,7 +133,7 @@ $(foreach source,$(filter-out $(CGI:%=cgi-bin/%.c),$(CGI_SOURCES)),\
     $(error $(source) is in none of $(CGI_GROUPS)))
 $(foreach source,$(filter-out $(CGI_SOURCES),$(CGI:%=cgi-bin/%.c)),\
     $(error one of $(CGI_GROUPS) lists a program without its source $(source)))
-TOOLS := switchboard pool courier graph-sandbox
+TOOLS := switchboard pool courier switchboard-sandbox
 # Small programs of the archive for a web host.
 HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
@@ -277,9 +277,9 @@ $(OUT)/tools/fetch: LIBS = $(CURL)
 
 $(OUT)/tools/pool: $(BUILD)/tools/pool.o $(POOL_OBJECTS) $(LIBRARY)
 
-$(OUT)/tools/graph-sandbox: $(SANDBOX_OBJECTS) $(LIBRARY)
-$(OUT)/tools/graph-sandbox: FORM = $(if $(filter 1,$(STATIC_CURL)),-pie,$(DYNAMIC))
-$(OUT)/tools/graph-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
+$(OUT)/tools/switchboard-sandbox: $(SANDBOX_OBJECTS) $(LIBRARY)
+$(OUT)/tools/switchboard-sandbox: FORM = $(if $(filter 1,$(STATIC_CURL)),-pie,$(DYNAMIC))
+$(OUT)/tools/switchboard-sandbox: LIBS = -lmicrohttpd -lcjson -lpthread $(SODIUM) $(CURL)
 
 # --- The reference ------------------------------------------------------------------------------
 $(REFERENCE): $(CGI:%=$(OUT)/cgi-bin/%) $(wildcard doc/api/*.md tools/reference/* \
@@ -417,7 +417,7 @@ mapped:
 	@$(BUILD_ALL) OUT=$(MAPPED) 'LINK=$(LINK) -Wl,-Map=$$@.map' installed \
 	    $(if $(filter 1,$(STATIC_CURL)),hosting-programs)
 
-installed: $(filter-out %/graph-sandbox,$(BINARIES))
+installed: $(BINARIES)
 
 install: all ## install below DESTDIR and PREFIX
 	@OUT='$(OUT)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/install

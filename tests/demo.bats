@@ -8,7 +8,7 @@ setup_file() {
     mkdir -p "$TREE/tools"
     cp -r "$OUT/cgi-bin" "$root/apache.conf" "$TREE/"
     cp -r "$root"/tools/{run,stop,common.bash,private-apache,demo} \
-        "$OUT"/tools/{switchboard,graph-sandbox,pool,courier} "$TREE/tools/"
+        "$OUT"/tools/{switchboard{,-sandbox},pool,courier} "$TREE/tools/"
     unset GRAPH_BASE_URL SWITCHBOARD_CONFIG DEMO
 }
 

@@ -10,7 +10,7 @@ setup_file() {
     mkdir -p "$TREE/tools"
     cp -rL "$OUT/cgi-bin" "$OUT/htdocs" "$root/apache.conf" "$TREE/"
     cp -r "$root"/tools/{run,stop,common.bash,private-apache,demo} \
-        "$OUT"/tools/{switchboard,graph-sandbox,pool,courier} "$TREE/tools/"
+        "$OUT"/tools/{switchboard{,-sandbox},pool,courier} "$TREE/tools/"
     unset GRAPH_BASE_URL SWITCHBOARD_CONFIG DEMO
     for try in 1 2 3; do
         PORT=$(free_port)

@@ -45,13 +45,14 @@ start_installed() {
     diff -r "$OUT/htdocs/" "$STAGE/opt/sb/lib/switchboard/htdocs"
     grep -q '^.TH SWITCHBOARD' "$STAGE/opt/sb/share/man/man7/switchboard-api.7"
     "$STAGE/opt/sb/bin/switchboard" --version | grep -q switchboard
+    "$STAGE/opt/sb/bin/switchboard-sandbox" --help | grep -q '^usage: switchboard-sandbox'
 }
 
 @test "the manual pages and the completions are installed" {
     local share=$STAGE/opt/sb/share
     assert_equal "$(cd "$share/man" && echo */*)" \
         'man5/switchboard.conf.5 man7/switchboard-api.7'` \
-        `' man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard.8'
+        `' man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard-sandbox.8 man8/switchboard.8'
     "$OUT/tools/switchboard" manual switchboard | cmp - "$share/man/man8/switchboard.8"
     "$OUT/tools/switchboard" completion bash | cmp - "$share/bash-completion/completions/switchboard"
     "$OUT/tools/switchboard" completion zsh | cmp - "$share/zsh/vendor-completions/_switchboard"
@@ -60,7 +61,7 @@ start_installed() {
 @test "the bill of materials is installed, if it is of the installed programs" {
     local stage=$BATS_TEST_TMPDIR/stage file
     mkdir -p "$SBOM"
-    for file in "$OUT"/cgi-bin/*[a-z] "$OUT"/tools/{switchboard,pool}; do
+    for file in "$OUT"/cgi-bin/*[a-z] "$OUT"/tools/{switchboard{,-sandbox},pool}; do
         [[ ! -x $file ]] || printf '"%s"\n' "$(sha256sum <"$file" | cut -d ' ' -f 1)"
     done >"$SBOM/switchboard.spdx.json"
     printf 'licences\n' >"$SBOM/LICENSES"

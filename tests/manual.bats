@@ -67,7 +67,7 @@ occur_in() {
 
 @test "switchboard-sandbox(8) has every option and control call of --help" {
     local help=$BATS_TEST_TMPDIR/help
-    "$OUT/tools/graph-sandbox" --help | tr -s ' ' | tr -d '`' | sed -nE 's/^usage: //p
+    "$OUT/tools/switchboard-sandbox" --help | tr -s ' ' | tr -d '`' | sed -nE 's/^usage: //p
         s/^ (--.*)/\1/p; s/^ ([0-2] .*)/\1/p; s/^ ((GET|POST|DELETE) .*)/\1/p' >"$help"
     (($(grep -cE '^(GET|POST|DELETE) ' "$help") == 34))
     occur_in switchboard-sandbox.8 <"$help"

@@ -12,7 +12,7 @@ setup_file() {
     export AUTHORIZATION="Bearer $TOKEN"
     export EVIL=$STACK/evil
     mkdir -m 755 "$EVIL"
-    "$OUT/tools/graph-sandbox" --port 0 --port-file "$EVIL/port" --state-dir "$EVIL" >"$EVIL/log" 2>&1 3>&- &
+    "$OUT/tools/switchboard-sandbox" --port 0 --port-file "$EVIL/port" --state-dir "$EVIL" >"$EVIL/log" 2>&1 3>&- &
     printf '%s\n' $! >"$EVIL/pid"
     eventually test -s "$EVIL/port"
     write_evil apart "database = $EVIL/evil.db" "secret_key_file = $EVIL/secret.key"

@@ -7,7 +7,7 @@ load helpers/all
 make_tree() {
     mkdir -p "$1/tools"
     cp -r "$OUT/cgi-bin" "$root/apache.conf" "$1/"
-    cp "$root"/tools/{run,stop,common.bash,private-apache} "$OUT"/tools/{switchboard,graph-sandbox,pool} "$1/tools/"
+    cp "$root"/tools/{run,stop,common.bash,private-apache} "$OUT"/tools/{switchboard{,-sandbox},pool} "$1/tools/"
     [[ ! -x $OUT/tools/courier ]] || cp "$OUT/tools/courier" "$1/tools/"
 }
 
@@ -71,7 +71,7 @@ assert_idle() {
     local found
     found=$(grep -lF "$1/" /proc/[0-9]*/cmdline 2>/dev/null |
         while read -r file; do
-            tr '\0' ' ' <"$file" | grep -E '^(/usr/sbin/apache2|[^ ]*/(pool|graph-sandbox|courier)) ' || true
+            tr '\0' ' ' <"$file" | grep -E '^(/usr/sbin/apache2|[^ ]*/(pool|switchboard-sandbox|courier)) ' || true
         done)
     assert_equal "$found" ''
 }

@@ -1116,7 +1116,7 @@ END
     graph GET 303
     assert_body_is '{"id":"303","name":"n","n":1e400}'
     printf '{"accounts":[{}]}' >"$BATS_TEST_TMPDIR/fixtures.json"
-    run "$OUT/tools/graph-sandbox" --fixtures "$BATS_TEST_TMPDIR/fixtures.json"
+    run "$OUT/tools/switchboard-sandbox" --fixtures "$BATS_TEST_TMPDIR/fixtures.json"
     assert_equal "$status" 1
     [[ $output == *wabaId* ]] || fail "$output"
 }
@@ -1127,10 +1127,10 @@ END
     assert_equal "$(sandbox POST webhooks '{"kind":"text","wings":2,"build":true}' | gojq -r .error)" "'wings' is not known here"
     assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' "$SANDBOX/_sandbox/nothing")" 404
     assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' -X PUT "$SANDBOX/_sandbox/faults")" 405
-    run "$OUT/tools/graph-sandbox" --help
+    run "$OUT/tools/switchboard-sandbox" --help
     assert_equal "$status" 0
     [[ $output == *webhooks/verify* && $output == *media/expire* ]] || fail "$output"
-    run "$OUT/tools/graph-sandbox" --port 99999
+    run "$OUT/tools/switchboard-sandbox" --port 99999
     assert_equal "$status" 2
 }
 

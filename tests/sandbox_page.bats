@@ -127,8 +127,8 @@ signature_of() { # FILE
 }
 
 @test "the page has the list of control calls that --calls prints, with every call of the table" {
-    # after a change of the table: graph-sandbox --calls prints the end of the page
+    # after a change of the table: switchboard-sandbox --calls prints the end of the page
     assert_equal "$(sed -n '/^### /,$p' "$page")" \
-        "$("$OUT/tools/graph-sandbox" --calls | sed 1d)"
+        "$("$OUT/tools/switchboard-sandbox" --calls | sed 1d)"
     assert_equal "$(grep -c '^### ' "$page")" 34
 }

@@ -42,7 +42,7 @@ END
 
 start_sandbox() {
     mkdir -p "$world/sandbox"
-    "$root/tools/graph-sandbox" --port 0 --port-file "$world/sandbox.port" --record-bytes 1000000 \
+    "$root/tools/switchboard-sandbox" --port 0 --port-file "$world/sandbox.port" --record-bytes 1000000 \
         --state-dir "$world/sandbox" --app-secret "$app_secret" >"$world/sandbox.log" 2>&1 &
     sandbox_pid=$!
     started+=("$sandbox_pid")

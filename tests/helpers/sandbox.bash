@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Controls the sandbox, which replaces the platform: the requests that it received, and the faults
-# that it simulates. `graph-sandbox --help` lists its control calls.
+# that it simulates. `switchboard-sandbox --help` lists its control calls.
 
 # Calls a path below /_sandbox/: sandbox METHOD PATH [BODY]; with @FILE, the body is a file. The
 # shell makes the request without a process of its own, because every test makes several calls.

@@ -27,7 +27,7 @@ setup() {
 # Starts a sandbox for this test; sets $SANDBOX to its URL, $own to its pid: start_own [option...]
 start_own() {
     local port=$BATS_TEST_TMPDIR/port
-    "$OUT/tools/graph-sandbox" --port-file "$port" --state-dir "$BATS_TEST_TMPDIR" "$@" \
+    "$OUT/tools/switchboard-sandbox" --port-file "$port" --state-dir "$BATS_TEST_TMPDIR" "$@" \
         >/dev/null 3>&- &
     own=$!
     eventually test -s "$port"

@@ -21,7 +21,7 @@ start_sandbox() {
     # in a file, because every user can read the arguments of a process
     printf '{"settings":[{"appSecret":"test-app-secret","verifyToken":"test-verify-token"}]}' \
         >"$STACK/sandbox.json"
-    "$OUT/tools/graph-sandbox" --port 0 --port-file "$STACK/sandbox.port" \
+    "$OUT/tools/switchboard-sandbox" --port 0 --port-file "$STACK/sandbox.port" \
         --state-dir "$STACK" --fixtures "$STACK/sandbox.json" >"$STACK/sandbox.log" 2>&1 3>&- &
     printf '%s\n' $! >"$STACK/sandbox.pid"
     eventually test -s "$STACK/sandbox.port"

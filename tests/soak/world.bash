@@ -50,7 +50,7 @@ END
 
 start_sandbox() {
     printf '{"settings":[{"appSecret":"%s"}]}' "$app_secret" >"$dir/sandbox.json"
-    "$OUT/tools/graph-sandbox" --port 0 --port-file "$dir/sandbox.port" --state-dir "$dir" \
+    "$OUT/tools/switchboard-sandbox" --port 0 --port-file "$dir/sandbox.port" --state-dir "$dir" \
         --fixtures "$dir/sandbox.json" --record-bytes 1000000000 >"$dir/sandbox.log" 2>&1 &
     sandbox_pid=$!
     wait_until 20 test -s "$dir/sandbox.port" || die 'the sandbox did not start'

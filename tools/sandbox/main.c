@@ -74,14 +74,14 @@ static const struct manual_item statuses[] = {
 };
 /* clang-format on */
 
-static const struct program graph_sandbox = {
-    .name = "graph-sandbox",
+static const struct program sandbox_program = {
+    .name = "switchboard-sandbox",
     .options = rules,
     .manual = {
         .page = "switchboard-sandbox",
         .section = "8",
         .summary = "simulates the WhatsApp Cloud API for tests",
-        .synopsis = "graph-sandbox [OPTIONS]",
+        .synopsis = "switchboard-sandbox [OPTIONS]",
         .description =
             "Answers on a loopback port as the platform does, below /v26.0/ (or v21.0 to v25.0; "
             "an\n"
@@ -99,7 +99,7 @@ static const struct program graph_sandbox = {
 /* Returns -1 to go on, else the exit status. */
 static int read_options(struct options *options, int argc, char **argv) {
     struct arena *arena = memory_open();
-    struct program program = graph_sandbox;
+    struct program program = sandbox_program;
     int operand;
     program.manual.behaviour = control_items(arena, state, sizeof state / sizeof *state);
     int status = program_read_options(&program, argc, argv, options, &operand);
@@ -139,7 +139,7 @@ static bool write_port_file(const char *path, uint16_t port) {
     bool good =
         file && fprintf(file, "%u\n", port) > 0 && fclose(file) == 0 && rename(draft, path) == 0;
     if (!good)
-        fprintf(stderr, "graph-sandbox: cannot write %s\n", path);
+        fprintf(stderr, "switchboard-sandbox: cannot write %s\n", path);
     memory_close(arena);
     return good;
 }
@@ -157,13 +157,13 @@ static void stop(void) {
 static int run(const struct options *options, const sigset_t *ends) {
     int signal_taken;
     if (!timer_start() || !statuses_start()) {
-        fputs("graph-sandbox: cannot start a thread\n", stderr);
+        fputs("switchboard-sandbox: cannot start a thread\n", stderr);
         return 1;
     }
     uint16_t port = server_start((uint16_t)options->port);
     if (port == 0 || (options->port_file && !write_port_file(options->port_file, port)))
         return 1;
-    printf("graph-sandbox: http://127.0.0.1:%u\n", port);
+    printf("switchboard-sandbox: http://127.0.0.1:%u\n", port);
     fflush(stdout);
     sigwait(ends, &signal_taken);
     stop();
@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
     if (result >= 0)
         return result;
     if (sodium_init() < 0 || curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
-        fputs("graph-sandbox: cannot initialise its libraries\n", stderr);
+        fputs("switchboard-sandbox: cannot initialise its libraries\n", stderr);
         return 1;
     }
     apply(&options);

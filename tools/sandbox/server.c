@@ -159,7 +159,7 @@ uint16_t server_start(uint16_t port) {
         MHD_OPTION_URI_LOG_CALLBACK, server_target, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         server_completed, NULL, MHD_OPTION_END);
     if (!daemon_handle) {
-        perror("graph-sandbox: cannot listen");
+        perror("switchboard-sandbox: cannot listen");
         return 0;
     }
     sandbox_set_port(MHD_get_daemon_info(daemon_handle, MHD_DAEMON_INFO_BIND_PORT)->port);

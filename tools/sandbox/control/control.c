@@ -124,5 +124,5 @@ void control_answer(struct exchange *exchange) {
         }
         known = true;
     }
-    control_refuse(exchange, known ? 405 : 404, "no such call; see graph-sandbox --help");
+    control_refuse(exchange, known ? 405 : 404, "no such call; see switchboard-sandbox --help");
 }

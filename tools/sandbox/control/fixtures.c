@@ -83,7 +83,7 @@ static bool load(struct arena *arena, const char *name, struct slice text) {
     }
     state_done();
     if (problem)
-        fprintf(stderr, "graph-sandbox: %s: %s\n", name, problem);
+        fprintf(stderr, "switchboard-sandbox: %s: %s\n", name, problem);
     return !problem;
 }
 
@@ -91,7 +91,7 @@ static bool load(struct arena *arena, const char *name, struct slice text) {
 static bool read_file(const char *path, struct buffer *text) {
     FILE *file = fopen(path, "r");
     if (!file) {
-        fprintf(stderr, "graph-sandbox: %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "switchboard-sandbox: %s: %s\n", path, strerror(errno));
         return false;
     }
     size_t got;
@@ -99,7 +99,7 @@ static bool read_file(const char *path, struct buffer *text) {
         text->n += got;
     bool good = ferror(file) == 0;
     if (!good)
-        fprintf(stderr, "graph-sandbox: %s: cannot be read\n", path);
+        fprintf(stderr, "switchboard-sandbox: %s: cannot be read\n", path);
     fclose(file);
     return good;
 }

@@ -32,7 +32,7 @@ static struct {
 } table;
 
 static void broken(const char *what) {
-    fprintf(stderr, "graph-sandbox: message_rules.json: %s\n", what);
+    fprintf(stderr, "switchboard-sandbox: message_rules.json: %s\n", what);
     abort();
 }
 

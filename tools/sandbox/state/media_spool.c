@@ -22,9 +22,10 @@ void spool_directory(const char *path) {
 static void make_directory(void) {
     const char *parent = getenv("TMPDIR");
     spool.arena = memory_open();
-    char *path = arena_printf(spool.arena, "%s/graph-sandbox.XXXXXX", parent ? parent : "/tmp");
+    char *path =
+        arena_printf(spool.arena, "%s/switchboard-sandbox.XXXXXX", parent ? parent : "/tmp");
     if (!mkdtemp(path))
-        perror("graph-sandbox: a temporary directory");
+        perror("switchboard-sandbox: a temporary directory");
     spool.path = path;
 }
 
@@ -36,7 +37,7 @@ int spool_create(struct arena *arena, const char **path) {
     pthread_mutex_unlock(&spool.lock);
     int file = mkostemp(made, O_CLOEXEC);
     if (file < 0)
-        fprintf(stderr, "graph-sandbox: %s: %s\n", made, strerror(errno));
+        fprintf(stderr, "switchboard-sandbox: %s: %s\n", made, strerror(errno));
     *path = file < 0 ? NULL : made;
     return file;
 }

@@ -1,5 +1,5 @@
-/* graph-sandbox: a simulator of the WhatsApp Cloud API on loopback, for demonstrations and tests.
- * This header has what every part of it uses: the lock of the state and the port.
+/* switchboard-sandbox: a simulator of the WhatsApp Cloud API, for demonstrations and tests. This
+ * header has what every part of it uses: the lock of the state and the port.
  *
  * Its rooms, each of which includes the earlier ones only (tests/lint/rooms.bash):
  *

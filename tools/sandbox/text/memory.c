@@ -6,7 +6,7 @@
 
 static void *memory_check(void *memory) {
     if (!memory) {
-        fputs("graph-sandbox: out of memory\n", stderr);
+        fputs("switchboard-sandbox: out of memory\n", stderr);
         abort();
     }
     return memory;

@@ -25,7 +25,7 @@ void response_reset(struct MHD_Connection *connection) {
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     int socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     if (connect(socket, &none, sizeof none) != 0)
-        perror("graph-sandbox: connection reset");
+        perror("switchboard-sandbox: connection reset");
 }
 
 static ssize_t read_memory(void *state, int64_t position, char *out, size_t room) {
