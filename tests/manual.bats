@@ -62,7 +62,7 @@ occur_in() {
         occur_in "switchboard-$tool.8" <"$BATS_TEST_TMPDIR/$tool"
     done
     grep -q '^--pid-file FILE write' "$BATS_TEST_TMPDIR/courier"
-    grep -q '^--grace SECONDS .*; default: 40$' "$BATS_TEST_TMPDIR/pool"
+    grep -q '^--grace SECONDS .*; default: 65$' "$BATS_TEST_TMPDIR/pool"
 }
 
 @test "switchboard-sandbox(8) has every option and control call of --help" {

@@ -398,3 +398,11 @@ has_other_parent() {
     assert_all_served
     ! grep 'ended with' "$STACK/apache/pool.log"
 }
+
+@test "a process that must end has more time for its request than Apache waits for the answer" {
+    local grace answer unit
+    grace=$("$OUT/tools/pool" --help | sed -n '/^  --grace /,/default/s/.*default: \([0-9]*\)$/\1/p')
+    answer=$(sed -n 's/^ *ProxyTimeout //p' "$root/apache.conf")
+    unit=$(sed -n 's/^TimeoutStopSec=//p' "$root/tools/systemd/switchboard-fcgi@.service")
+    ((answer < grace && grace < unit)) || fail "Apache $answer, pool $grace, systemd $unit"
+}

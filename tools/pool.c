@@ -29,7 +29,7 @@ struct options {
 };
 
 enum {
-    GRACE_S = 40, /* a send may wait 5 s to connect to the platform, 30 s for an answer */
+    GRACE_S = 65, /* apache.conf: Apache waits 60 s for an answer, so it has given up by then */
     CALM_S = 30,
 };
 
