@@ -364,6 +364,16 @@ END
     assert_equal "$(stored)" "$before"
 }
 
+# Prints the members of a person in an event: person PHONE BSUID USERNAME NAME; null: not known.
+person() {
+    local each values=()
+    for each; do
+        [[ $each == null ]] || each="\"$each\""
+        values+=("$each")
+    done
+    printf '"phone":%s,"userId":%s,"username":%s,"name":%s' "${values[@]}"
+}
+
 # bats test_tags=direct
 @test "the event of a message has line, account, contact and thread" {
     local body
@@ -372,7 +382,7 @@ END
     assert_only_contact $P1/$B1
     body=$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND type = 'message.received'")
     assert_equal "$(jq -c 'del(.timestamp, .data.sequence, .data.message)' <<<"$body")" \
-        "{\"type\":\"message.received\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":\"ann\",\"name\":\"Ann\"},\"threadId\":$(contacts | jq -c '.[0].threads[0].id')}}"
+        "{\"type\":\"message.received\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",$(person $P1 $B1 ann Ann)},\"threadId\":$(contacts | jq -c '.[0].threads[0].id')}}"
     [[ $body == *'"message":'"$(message wamid.1 $P1 $B1 '"type":"text","text":{"body":"caf\u00e9"}')"'}}' ]]
     [[ $(gojq -r .timestamp <<<"$body") =~ ^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z$ ]]
 }
@@ -381,7 +391,7 @@ END
 @test "unknown members of a contact are null in its events" {
     take "$(payload "$(inbound wamid.1 '' $B1 '"type":"text","text":{"body":"x"}' "$(card '' $B1 '"profile":{}')")")"
     assert_equal "$(events 'select(.type == "message.received").data.contact | del(.id)')" \
-        "{\"phone\":null,\"userId\":\"$B1\",\"username\":null,\"name\":null}"
+        "{$(person null $B1 null null)}"
 }
 
 # bats test_tags=direct
@@ -882,7 +892,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_events message.status
     assert_only_contact $P1/$B1
     assert_equal "$(events 'del(.timestamp, .data.sequence, .data.status)')" \
-        "{\"type\":\"message.status\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":null,\"name\":null},\"threadId\":$(contacts | jq '.[0].threads[0].id')}}"
+        "{\"type\":\"message.status\",\"data\":{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",$(person $P1 $B1 null null)},\"threadId\":$(contacts | jq '.[0].threads[0].id')}}"
     [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact'") == *'"status":{"id":"wamid.1","status":"delivered","timestamp":"1780000100",'"$sent"'}}}' ]]
 }
 
@@ -1098,7 +1108,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
         message.received lead.created/lead_event
     assert_only_contact $P1/$B1
     assert_equal "$(events 'select(.type == "lead.created") | del(.timestamp, .data.sequence, .data.referral, .data.leadEvent).data' | jq -sc 'map(del(.source, .messageId)) | unique')" \
-        "[{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",\"phone\":\"$P1\",\"userId\":\"$B1\",\"username\":null,\"name\":\"Ann Example\"},\"threadId\":$(contacts | jq '.[0].threads[0].id')}]"
+        "[{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":\"$LINE\",\"contact\":{\"id\":\"$contact\",$(person $P1 $B1 null 'Ann Example')},\"threadId\":$(contacts | jq '.[0].threads[0].id')}]"
     assert_equal "$(events 'select(.type == "lead.created").data | [.source, .messageId, has("referral"), has("leadEvent")]')" \
         "$(printf '%s\n' '["new_contact","wamid.1",false,false]' '["ad","wamid.2",true,false]' '["lead_event","wamid.2",false,true]')"
     [[ $(db "SELECT CAST(body AS TEXT) FROM outbox WHERE contact_id = '$contact' AND instr(CAST(body AS TEXT), '\"ad\",') > 0") == *"\"referral\":{$referral}"* ]]

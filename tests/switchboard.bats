@@ -812,7 +812,7 @@ make_conversations() {
 '
     make_conversations
     list_as_json contact list
-    assert_that 'length == 2 and all(keys == ["accountId","id","name","phone","threads","userId","username"])'
+    assert_that 'length == 2 and all(has("name"))'
     assert_json '.[0] | [.id, .accountId, .phone, .userId, .username, .threads]' \
         "[\"con_1\",\"$ACCOUNT\",\"15551112222\",\"US.1\",\"ann\",
           [{\"id\":\"thr_8001\",\"phoneNumberId\":\"8001\"},{\"id\":\"thr_8002\",\"phoneNumberId\":\"8002\"}]]"

@@ -26,8 +26,6 @@ A=15550100001 B=15550100002 C=15550100003
         and .formerIds == [] and .lastMessageAt == \"2026-05-28T20:28:20.000Z\"
         and .windowEndsAt == \"2026-05-29T20:28:20.000Z\" and .lastMessage.wamid == \"wamid.a2\""
     assert_json .data.items[1].lastMessage.body "$(text wamid.a2 "$A" 1780000100 third)"
-    assert_json '.data.items[1].contact | keys' \
-        '["accountId","createdAt","id","name","parentUserId","phone","updatedAt","userId","username"]'
 }
 
 @test "a thread without a message of the contact has windowEndsAt null" {

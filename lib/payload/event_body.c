@@ -1,6 +1,6 @@
 #include "payload/event_body.h"
 
-#include "base/json.h"
+#include "payload/contact_json.h"
 
 /* All keys are always present; an unknown value is null. */
 static void write_contact(struct json_writer *w, const struct store_event *event) {
@@ -10,10 +10,7 @@ static void write_contact(struct json_writer *w, const struct store_event *event
     }
     json_write_object(w, "contact");
     json_write_text(w, "id", event->contact.id);
-    json_write_text(w, "phone", event->contact.phone);
-    json_write_text(w, "userId", event->contact.bsuid);
-    json_write_text(w, "username", event->contact.username);
-    json_write_text(w, "name", event->contact.name);
+    contact_write_person(w, &event->contact);
     json_write_end(w);
 }
 

@@ -138,14 +138,16 @@ static void set_parent(struct walk *w, struct contact *who, struct json value) {
 }
 
 static void set_profile(struct walk *w, struct contact *who, struct json contact) {
-    const char *username = short_text(w, contact, "profile.username", LONGEST_NAME);
-    const char *name = short_text(w, contact, "profile.name", LONGEST_NAME);
-    if (!username)
-        username = short_text(w, contact, "username", LONGEST_NAME);
-    if (username)
-        who->username = username[0] == '@' ? username + 1 : username;
-    if (name)
-        who->name = name;
+    struct contact shown = {0};
+#define READ(number, column, json, title)                                                          \
+    shown.column = short_text(w, contact, "profile." json, LONGEST_NAME);
+    CONTACT_PROFILE(READ)
+#undef READ
+    if (!shown.username)
+        shown.username = short_text(w, contact, "username", LONGEST_NAME);
+    if (shown.username && shown.username[0] == '@')
+        shown.username++;
+    contact_set_profile(who, &shown, who);
 }
 
 static int compare_slices(struct slice a, struct slice b) {
@@ -268,8 +270,7 @@ static void complete(struct walk *w, struct contact *who, struct json phone, str
     who->phone = who->phone ? who->phone : card->phone;
     who->bsuid = who->bsuid ? who->bsuid : card->bsuid;
     who->parent_bsuid = who->parent_bsuid ? who->parent_bsuid : card->parent_bsuid;
-    who->username = card->username ? card->username : who->username;
-    who->name = card->name ? card->name : who->name;
+    contact_set_profile(who, card, who);
 }
 
 /* The identity in the members `phone`, `bsuid` and `parent` of the element, completed from its

@@ -7,13 +7,27 @@
 
 #include "store/store.h"
 
+/* The profile of a contact, which the platform shows: each row is a text column of the table
+ * `contact` and a member of the struct, with the number of its parameter in the statements that
+ * write it, its name in JSON (in the payload's profile too), and its title in lists of the CLI. All
+ * that reads, writes or prints a profile is made of these rows. */
+#define CONTACT_PROFILE(ROW)                                                                       \
+    ROW(7, username, "username", "USERNAME")                                                       \
+    ROW(8, name, "name", "NAME")
+
 /* A contact; or a person as a payload shows it, which has identities and a profile alone. */
 struct contact {
     const char *id, *account_id;              /* NULL: there is none */
     const char *phone, *bsuid, *parent_bsuid; /* identities: digits, user ids; NULL: not known */
-    const char *username, *name;              /* the profile: without @; NULL: not known */
     int64_t created_at, updated_at;
+#define MEMBER(number, column, json, title) const char *column;
+    CONTACT_PROFILE(MEMBER) /* NULL: not known; `username` is without @ */
+#undef MEMBER
 };
+
+/* Sets each member of the profile to that of `first`, or where it is NULL to that of `second`. */
+void contact_set_profile(struct contact *contact, const struct contact *first,
+                         const struct contact *second);
 
 /* Finds the user's contact with this id, with user_id NULL that of any user; the id of a merged
  * contact finds the contact that remained. STORE_NOT_FOUND: there is none. */
@@ -57,10 +71,10 @@ enum store_result store_list_contact_threads(struct store *store, struct arena *
 
 /* SQL: the columns of a contact `c`, which contact_of_row reads, beginning at the column `first`.
  */
+#define CONTACT_COLUMN(number, column, json, title) ", c." #column
 #define CONTACT_COLUMNS                                                                            \
-    "c.id, c.account_id, c.phone, c.bsuid, c.parent_bsuid, c.username, c.name, c.created_at, "     \
-    "c.updated_at"
-enum { CONTACT_COLUMN_COUNT = 9 };
+    "c.id, c.account_id, c.phone, c.bsuid, c.parent_bsuid, c.created_at, "                         \
+    "c.updated_at" CONTACT_PROFILE(CONTACT_COLUMN)
 struct statement;
 struct contact contact_of_row(struct statement *s, int first, struct arena *arena);
 
@@ -77,10 +91,6 @@ bool contact_find_of_user(struct store *store, struct arena *arena, const char *
  * `now`, and its terms. False on failure. */
 bool contact_insert(struct store *store, const struct contact *contact);
 bool contact_update(struct store *store, const struct contact *contact, int64_t now);
-
-/* Sets each member of the profile to that of `first`, or where it is NULL to that of `second`. */
-void contact_set_profile(struct contact *contact, const struct contact *first,
-                         const struct contact *second);
 
 /* Whether the profiles are equal. */
 bool contact_has_profile_of(const struct contact *a, const struct contact *b);

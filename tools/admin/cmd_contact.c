@@ -2,6 +2,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/contact_json.h"
 #include "payload/recipient.h"
 #include "store/admin.h"
 #include "store/contact.h"
@@ -65,10 +66,7 @@ static void write_contact(struct json_writer *json, const struct listed *listed)
     json_write_object(json, NULL);
     json_write_text(json, "id", contact->id);
     json_write_text(json, "accountId", contact->account_id);
-    json_write_text(json, "phone", contact->phone);
-    json_write_text(json, "userId", contact->bsuid);
-    json_write_text(json, "username", contact->username);
-    json_write_text(json, "name", contact->name);
+    contact_write_person(json, contact);
     json_write_array(json, "threads");
     for (size_t i = 0; i < listed->thread_count; i++) {
         json_write_object(json, NULL);
@@ -94,8 +92,9 @@ static void add_contact(struct list *list, const struct listed *listed) {
     table_cell(&list->table, contact->id);
     table_cell(&list->table, contact->phone);
     table_cell(&list->table, contact->bsuid);
-    table_cell(&list->table, contact->username);
-    table_cell(&list->table, contact->name);
+#define CELL(number, column, json, title) table_cell(&list->table, contact->column);
+    CONTACT_PROFILE(CELL)
+#undef CELL
     table_cell(&list->table, lines_text(&list->arena, listed));
 }
 
@@ -123,7 +122,9 @@ int contact_list(struct invocation *call) {
     const char *account_id = call->options[OPTION_ACCOUNT];
     struct list list;
     enum store_result result = STORE_OK;
-    LIST_OPEN(&list, call, "ID", "PHONE", "USER ID", "USERNAME", "NAME", "LINES");
+#define TITLE(number, column, json, title) title,
+    LIST_OPEN(&list, call, "ID", "PHONE", "USER ID", CONTACT_PROFILE(TITLE) "LINES");
+#undef TITLE
     while (result == STORE_OK && list_next(&list)) {
         struct contact *contacts;
         size_t count;

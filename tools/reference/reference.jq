@@ -23,6 +23,12 @@ def scopes: .page as $page
 
 def id: "\(.method) \(.path)";
 
+# An object with `"$example": NAME` in an example has the members of the example of that schema too.
+def with_examples($schemas): walk(if type == "object" and has("$example") then
+        ($schemas[."$example"].examples[0]
+            // error("no schema \(."$example") of doc/api has `examples`")) + del(."$example")
+        else . end);
+
 # Whether the route sends a message or a file: an Idempotency-Key counts.
 def sends: any(.requires[]; . == "line")
     and (.body != "json" or .kinds != [] or any(.members[]; .path == "to"));
@@ -57,7 +63,7 @@ def text_of($scopes; $kind; $key):
 def is_media_type: test("/|^\\*|^none$");
 def pair: "\(.status) \(.error)";
 
-def merge($scopes):
+def merge($scopes; $schemas):
     . as $route | [$scopes[] | select(. as $scope | $route | covers($scope))] as $mine
     | [$mine[] | .rows[] | select(.kind == "status")] as $statuses
     | (first($mine[] | select(.name == ($route | id))) // {text: []}) as $own
@@ -75,7 +81,7 @@ def merge($scopes):
     | .errors = [$statuses[] | select(.second | is_media_type | not)
         | {status: (.key | tonumber), error: .second, text}]
     | .data = ([$mine[] | .data // empty | fromjson] | last)
-    | .answer = ([$mine[] | .answer // empty | fromjson] | last)
+    | .answer = ([$mine[] | .answer // empty | fromjson | with_examples($schemas)] | last)
     | .request = (if $own.request then $own.request | fromjson else null end);
 
 # --- what is on one side only ---
@@ -151,18 +157,18 @@ def type_problems($vocabularies; $events; $translations):
 | ($pages | sort_by(.page != "README.md")) as $pages
 | [$pages[] | scopes] as $scopes
 | ($programs[0].failures | unique) as $failures
+| ([$pages[] | .blocks[] | select(.kind == "code" and (.info | startswith("json schema ")))
+    | {key: .info[12:], value: (.text | fromjson)}] | from_entries) as $schemas
 | ([$routes[] | (.members, .query)[] | select(.schema)
     | {name: .schema, preset, meanings: ([.values, .meanings] | transpose
         | map({key: .[0], value: .[1]}) | from_entries)}] | unique) as $vocabularies
 | {
     version: $version,
-    routes: [$routes[] | merge($scopes)],
+    routes: [$routes[] | merge($scopes; $schemas)],
     events: [$scopes[] | select(.name | startswith("Event "))
         | {type: .name[6:], text, data: (.data | fromjson)}],
     $vocabularies,
-    schemas: ([$pages[] | .blocks[]
-            | select(.kind == "code" and (.info | startswith("json schema ")))
-        | {key: .info[12:], value: (.text | fromjson)}] | from_entries),
+    $schemas,
     $pages
 }
 | .problems = ([(.routes | problems($scopes; $failures)),

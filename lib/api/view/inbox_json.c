@@ -1,13 +1,12 @@
 #include "api/view/inbox_json.h"
 
+#include "payload/contact_json.h"
+
 void inbox_write_contact_members(struct json_writer *w, const struct contact *contact) {
     json_write_text(w, "id", contact->id);
     json_write_text(w, "accountId", contact->account_id);
-    json_write_text(w, "name", contact->name);
-    json_write_text(w, "phone", contact->phone);
-    json_write_text(w, "userId", contact->bsuid);
+    contact_write_person(w, contact);
     json_write_text(w, "parentUserId", contact->parent_bsuid);
-    json_write_text(w, "username", contact->username);
     json_write_time(w, "createdAt", contact->created_at);
     json_write_time(w, "updatedAt", contact->updated_at);
 }

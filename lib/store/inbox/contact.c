@@ -5,17 +5,33 @@
 #include "store/inbox/contact_term.h"
 
 struct contact contact_of_row(struct statement *s, int first, struct arena *arena) {
-    return (struct contact){
+    struct contact contact = {
         .id = column_text(s, first, arena),
         .account_id = column_text(s, first + 1, arena),
         .phone = column_text(s, first + 2, arena),
         .bsuid = column_text(s, first + 3, arena),
         .parent_bsuid = column_text(s, first + 4, arena),
-        .username = column_text(s, first + 5, arena),
-        .name = column_text(s, first + 6, arena),
-        .created_at = column_integer(s, first + 7),
-        .updated_at = column_integer(s, first + 8),
+        .created_at = column_integer(s, first + 5),
+        .updated_at = column_integer(s, first + 6),
     };
+#define READ(number, column, json, title) contact.column = column_text(s, first + number, arena);
+    CONTACT_PROFILE(READ)
+#undef READ
+    return contact;
+}
+
+/* --- writing --- */
+
+#define NAME(number, column, json, title)      ", " #column
+#define VALUE(number, column, json, title)     ", ?" #number
+#define SET(number, column, json, title)       ", " #column " = ?" #number
+#define PARAMETER(number, column, json, title) , TEXT(c->column)
+
+/* Runs a statement that writes a contact, whose parameters are in this order. */
+static bool run(struct store *store, struct statement *s, const struct contact *c,
+                int64_t updated_at) {
+    return sql_run_later(store, s, TEXT(c->id), TEXT(c->account_id), TEXT(c->phone), TEXT(c->bsuid),
+                         TEXT(c->parent_bsuid), INTEGER(updated_at) CONTACT_PROFILE(PARAMETER));
 }
 
 /* What a contact is found by. */
@@ -24,21 +40,17 @@ struct contact contact_of_row(struct statement *s, int first, struct arena *aren
 
 bool contact_insert(struct store *store, const struct contact *c) {
     static struct statement s = {
-        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, username, name, "
-               "created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)"};
-    return sql_run_later(store, &s, TEXT(c->id), TEXT(c->account_id), TEXT(c->phone),
-                         TEXT(c->bsuid), TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name),
-                         INTEGER(c->created_at)) &&
-           contact_term_insert(store, TERMS_OF(c));
+        .sql = "INSERT INTO contact (id, account_id, phone, bsuid, parent_bsuid, created_at, "
+               "updated_at" CONTACT_PROFILE(NAME) ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+                                                  "?6" CONTACT_PROFILE(VALUE) ")"};
+    return run(store, &s, c, c->created_at) && contact_term_insert(store, TERMS_OF(c));
 }
 
 bool contact_update(struct store *store, const struct contact *c, int64_t now) {
     static struct statement s = {
-        .sql = "UPDATE contact SET phone = ?2, bsuid = ?3, parent_bsuid = ?4, username = ?5, "
-               "name = ?6, updated_at = ?7 WHERE id = ?1"};
-    return sql_run_later(store, &s, TEXT(c->id), TEXT(c->phone), TEXT(c->bsuid),
-                         TEXT(c->parent_bsuid), TEXT(c->username), TEXT(c->name), INTEGER(now)) &&
-           contact_term_replace(store, TERMS_OF(c));
+        .sql = "UPDATE contact SET phone = ?3, bsuid = ?4, parent_bsuid = ?5, "
+               "updated_at = ?6" CONTACT_PROFILE(SET) " WHERE id = ?1 AND account_id = ?2"};
+    return run(store, &s, c, now) && contact_term_replace(store, TERMS_OF(c));
 }
 
 static const char *either(const char *first, const char *second) {
@@ -47,13 +59,15 @@ static const char *either(const char *first, const char *second) {
 
 void contact_set_profile(struct contact *contact, const struct contact *first,
                          const struct contact *second) {
-    contact->username = either(first->username, second->username);
-    contact->name = either(first->name, second->name);
+#define CHOOSE(number, column, json, title) contact->column = either(first->column, second->column);
+    CONTACT_PROFILE(CHOOSE)
+#undef CHOOSE
 }
 
 bool contact_has_profile_of(const struct contact *a, const struct contact *b) {
-    return is_equal_or_both_null(a->username, b->username) &&
-           is_equal_or_both_null(a->name, b->name);
+#define IS_EQUAL(number, column, json, title) is_equal_or_both_null(a->column, b->column) &&
+    return CONTACT_PROFILE(IS_EQUAL) true;
+#undef IS_EQUAL
 }
 
 /* --- one contact --- */
