@@ -58,6 +58,10 @@ add_templates() {
     browse inbox strangers
 }
 
+@test "a message of a strange shape is one strange message: the thread, the list and the rest stay" {
+    browse inbox strangeShapes
+}
+
 @test "an edit replaces the text and is marked, a deletion hides it" {
     browse inbox edited
 }

@@ -230,6 +230,128 @@ exports.strangers = async ({page, open, logIn, step, BASE}) => {
     assert.equal(await page.locator('dialog img').count(), 0);
 };
 
+// Messages of the platform as they come, of the kinds that the sandbox has.
+const KINDS = ['text', 'text_reply', 'image', 'video', 'audio', 'voice', 'document', 'sticker',
+    'location', 'contacts', 'button_reply', 'list_reply', 'nfm_reply', 'button', 'order', 'reaction',
+    'unsupported', 'unknown', 'edit', 'revoke', 'referral', 'referred_product',
+    'interactive_missing', 'user_changed_number'];
+
+// What the gateway sends, and what an answer of the platform says of a failure.
+const SENT = [
+    {type: 'template', template: {name: 'order_shipped', language: {code: 'en_US'}, components: [
+        {type: 'body', parameters: [{type: 'text', text: 'Ada'}, {type: 'text', text: 'A-17'}]}]}},
+    {type: 'interactive', interactive: {type: 'button', header: {type: 'text', text: 'Tea'},
+        body: {text: 'Which?'}, footer: {text: 'Fresh'}, action: {buttons: [
+            {type: 'reply', reply: {id: 'a', title: 'Green'}}]}}},
+    {type: 'interactive', interactive: {type: 'list', body: {text: 'Which?'}, action: {
+        button: 'Open', sections: [{title: 'Teas', rows: [{id: 'a', title: 'Green',
+            description: 'Half a pound'}]}]}}},
+    {type: 'interactive', interactive: {type: 'cta_url', body: {text: 'Look'}, action: {
+        name: 'cta_url', parameters: {display_text: 'Open', url: 'https://tea.example/'}}}},
+];
+
+// Runs in the page: shows each message with each of its members replaced, between two texts, in the
+// list of messages and in that of threads. Returns what became of them.
+async function showMutations([messages, thread, values]) {
+    const {messageList} = await import('/dashboard/js/inbox/messages.js');
+    const {threadList} = await import('/dashboard/js/inbox/list.js');
+    const copy = (value) => JSON.parse(JSON.stringify(value));
+    const paths = (value, path) => value && typeof value === 'object'
+        ? Object.keys(value).flatMap((name) => [[...path, name],
+            ...paths(value[name], [...path, name])]) : [];
+    const all = [];
+    const add = (message, path, json) => {
+        const changed = copy(message);
+        const last = path.at(-1);
+        const parent = path.slice(0, -1).reduce((value, name) => value[name], changed);
+        parent[last] = JSON.parse(json);
+        all.push(changed);
+    };
+    for (const message of messages) {
+        for (const json of values)
+            for (const path of [...paths(message.body, ['body']), ['error'],
+                ...paths(message.error, ['error'])])
+                add(message, path, json);
+        for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+            all.push({...copy(message), type: name},
+                {...copy(message), type: name, body: {...message.body, type: name}});
+    }
+    const plain = {...messages[0], type: 'text', body: {type: 'text', text: {body: 'A plain text'}}};
+    const shown = [plain, ...all, plain].map((one, i) => ({...one, id: `msg_${i}`,
+        wamid: `wamid.${i}`, timestamp: new Date(1.7e12 + i * 1000).toISOString()}));
+    const list = messageList({thread, definitionOf: () => null, open() {}, reply() {}});
+    document.querySelector('.thread-pane').replaceChildren(list.root);
+    await list.load(Promise.resolve({items: shown, paging: {cursors: {before: null}}}));
+    const rows = new Map([...list.root.querySelectorAll('.message')].map((row) => [row.id, row]));
+    const side = threadList({filters: {line: 'none'}, lines: Promise.resolve([])});
+    side.change(shown.map((lastMessage, i) => ({...thread, id: `thr_${i}`, formerIds: [],
+        line: {...thread.line, id: 'none'}, lastMessageAt: lastMessage.timestamp, lastMessage})));
+    const saysNothing = (row) => {
+        const bubble = row.querySelector('.bubble').cloneNode(true);
+        bubble.querySelectorAll('.meta, .off-screen').forEach((node) => node.remove());
+        return !bubble.textContent.trim() && !bubble.querySelector('svg');
+    };
+    const items = [...side.root.querySelectorAll('.thread')];
+    return {
+        count: shown.length,
+        withoutRow: shown.filter(({id, type}) => !rows.has(id) &&
+            !['reaction', 'edit', 'revoke'].includes(type)).length,
+        empty: [...rows].filter(([, row]) => saysNothing(row)).map(([id]) =>
+            JSON.stringify(shown[Number(id.slice(4))])).slice(0, 3),
+        objects: [...rows.values(), ...items].map((node) => node.textContent)
+            .filter((text) => /\[object |undefined|NaN/.test(text)).slice(0, 3),
+        plain: ['msg_0', `msg_${shown.length - 1}`].map((id) =>
+            rows.get(id).querySelector('.foreign').textContent),
+        threads: items.length,
+        withoutPreview: items.filter((item) =>
+            !item.querySelector('.preview bdi').textContent.trim()).length,
+    };
+}
+
+exports.strangeShapes = async ({page, open, logIn, step, api, print, BASE}) => {
+    const person = {phone: '16505551012', name: 'Strange Shapes'};
+    const other = {phone: '16505551013', name: 'Quite Usual'};
+    await platform(BASE, {...other, kind: 'text', text: 'Nothing unusual'});
+    for (const kind of KINDS)
+        await platform(BASE, {...person, kind, text: 'Tea', context: 'wamid.none'});
+    await platform(BASE, {...person, kind: 'contacts', message: {contacts: [
+        {name: {formatted_name: {}}, phones: [null]}]}});
+    for (const type of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+        await platform(BASE, {...person, kind: 'text', message: {type}});
+    await logIn();
+    step('such messages of the platform in a thread, and as the last of it');
+    await open('/inbox');
+    await page.locator('.thread', {hasText: person.name}).click();
+    await page.locator('.message').nth(20).waitFor();
+    assert.equal(await page.locator('#thread-name').innerText(), person.name);
+    await page.locator('.message.type-hasOwnProperty').getByRole('button', {name: 'Details'})
+        .click();
+    await page.getByRole('dialog').getByText('Message id', {exact: true}).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.thread', {hasText: other.name}).click();
+    await bubbleOf(page, 'Nothing unusual').waitFor();
+    step('each member of each message replaced');
+    const [thread] = JSON.parse((await api(page, 'GET',
+        `/v2/threads?q=${encodeURIComponent(person.name)}`)).text).data.items;
+    const {items} = JSON.parse((await api(page, 'GET',
+        `/v2/threads/${thread.id}/messages?limit=100`)).text).data;
+    assert.ok(items.length > 22, `only ${items.length} messages`);
+    const kinds = items.filter(({type}) => !['__proto__', 'constructor', 'toString',
+        'hasOwnProperty'].includes(type));
+    const sent = SENT.map((body) => ({...items[0], direction: 'out', status: 'failed',
+        type: body.type, body, error: [{code: 131047, title: 'Re-engagement message',
+            error_data: {details: 'More than 24 hours have passed'}}]}));
+    const result = await page.evaluate(showMutations, [[...kinds, ...sent], thread,
+        ['null', '7', '"text"', '{}', '[]', '[null]', '{"__proto__": null, "toString": null}']]);
+    const {count} = result;
+    print(`${count} messages\n`);
+    assert.ok(count > 2000);
+    await open('/overview'); // a failure shows that page, not thousands of messages
+    assert.deepEqual(result, {count, withoutRow: 0, empty: [], objects: [],
+        plain: ['A plain text', 'A plain text'], threads: count, withoutPreview: 0},
+    JSON.stringify(result, null, 1));
+};
+
 exports.edited = async ({page, open, logIn, step, BASE}) => {
     const person = {phone: '16505551006', name: 'Second Thoughts'};
     await platform(BASE, {...person, kind: 'text', id: 'wamid.edited1', text: 'Two pots'});

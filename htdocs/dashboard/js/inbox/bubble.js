@@ -2,12 +2,14 @@
 import {el} from '../dom.js';
 import {clock, dateTime, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {listOf, lookup, numberOf, objectOf, textOf} from '../shape.js';
 import {fillText} from '../templates/definition.js';
-import {content, isMedia, kindOf, summary} from './describe.js';
+import {cardsOf, content, isMedia, kindOf, summary} from './describe.js';
 import {media} from './media.js';
 
 function text(value, className = '') {
-    return value ? el('p', {class: `foreign ${className}`}, value) : null;
+    const shown = textOf(value);
+    return shown ? el('p', {class: `foreign ${className}`}, shown) : null;
 }
 
 // --- By type -------------------------------------------------------------------------------------
@@ -21,7 +23,7 @@ function mediaBody(message, {phoneNumberId}) {
 
 function locationBody(message) {
     const {latitude, longitude, name, address} = content(message);
-    const point = [latitude, longitude].map(Number);
+    const point = [latitude, longitude].map(numberOf);
     const isPoint = point.every(Number.isFinite);
     const map = isPoint && 'https://www.openstreetmap.org/?' +
         new URLSearchParams({mlat: point[0], mlon: point[1]}) + `#map=16/${point.join('/')}`;
@@ -34,33 +36,37 @@ function locationBody(message) {
 }
 
 function card(one) {
-    const values = [one.org?.company, ...(one.phones ?? []).map(({phone}) => phone),
-        ...(one.emails ?? []).map(({email}) => email)];
+    const values = [one.org?.company, ...listOf(one.phones).map(({phone}) => phone),
+        ...listOf(one.emails).map(({email}) => email)];
     return el('div', {class: 'attached'}, icon('person'), el('div', {},
         text(one.name?.formatted_name, 'strong'),
-        values.filter(Boolean).map((value) => text(String(value), 'muted small'))));
+        values.map((value) => text(value, 'muted small'))));
 }
 
 function contactsBody(message) {
-    const cards = message.body?.contacts;
-    return Array.isArray(cards) ? cards.map(card) : text(kindOf(message));
+    return cardsOf(message).map(card);
 }
 
 function orderBody(message) {
-    const {product_items: items = [], text: note} = content(message);
-    const total = items.reduce((sum, item) => sum + item.quantity * item.item_price, 0);
+    const {product_items: list, text: note} = content(message);
+    const items = listOf(list);
+    const total = items.reduce((sum, item) =>
+        sum + numberOf(item.quantity) * numberOf(item.item_price), 0);
     const money = (value, currency) => {
+        if (Number.isNaN(numberOf(value)))
+            return textOf(value);
         try {
-            return number(value, {style: 'currency', currency});
+            return number(numberOf(value), {style: 'currency', currency: textOf(currency)});
         } catch {
-            return `${value} ${currency ?? ''}`; // not the code of a currency
+            return `${textOf(value)} ${textOf(currency)}`; // not the code of a currency
         }
     };
     return [el('p', {class: 'strong'}, t('inbox.kind.order')),
         el('ul', {class: 'rows'}, items.map((item) => el('li', {},
-            el('span', {class: 'foreign-line'}, `${item.quantity} × ${item.product_retailer_id}`),
+            el('span', {class: 'foreign-line'},
+                `${textOf(item.quantity)} × ${textOf(item.product_retailer_id)}`),
             el('span', {}, money(item.item_price, item.currency))))),
-        el('p', {class: 'total'}, el('span', {}, t('inbox.total')),
+        Number.isFinite(total) && el('p', {class: 'total'}, el('span', {}, t('inbox.total')),
             el('span', {}, money(total, items[0]?.currency))),
         text(note)];
 }
@@ -73,7 +79,7 @@ function answers(json) {
     } catch {
         return text(json);
     }
-    return el('dl', {class: 'answers'}, Object.entries(values ?? {})
+    return el('dl', {class: 'answers'}, Object.entries(objectOf(values))
         .filter(([name]) => name !== 'flow_token')
         .map(([name, value]) => el('div', {}, el('dt', {class: 'foreign-line'}, name),
             el('dd', {class: 'foreign'}, typeof value === 'object' ? JSON.stringify(value)
@@ -81,29 +87,30 @@ function answers(json) {
 }
 
 // The buttons and rows that the recipient of an interactive message sees.
-function offered(action = {}) {
-    const rows = (action.sections ?? []).flatMap((section) => section.rows ?? []);
+function offered(action) {
+    const {sections, buttons, parameters} = objectOf(action);
+    const rows = listOf(sections).flatMap((section) => listOf(section.rows));
     const list = rows.length ? rows.map((row) => [row.title, row.description])
-        : (action.buttons ?? []).map((one) => [one.reply?.title]);
-    const single = action.parameters?.display_text ?? action.parameters?.flow_cta;
-    if (single)
-        list.push([single, action.parameters.url]);
+        : listOf(buttons).map((one) => [one.reply?.title]);
+    const {display_text: label, flow_cta: cta, url} = objectOf(parameters);
+    if (label ?? cta)
+        list.push([label ?? cta, url]);
     return list.length > 0 && el('ul', {class: 'offered'}, list.map(([title, more]) =>
-        el('li', {}, el('span', {class: 'foreign-line'}, title),
-            more && el('span', {class: 'muted small foreign-line'}, more))));
+        el('li', {}, el('span', {class: 'foreign-line'}, textOf(title)),
+            textOf(more) && el('span', {class: 'muted small foreign-line'}, textOf(more)))));
 }
 
 function interactiveBody(message) {
     const part = content(message);
     if (part.nfm_reply)
         return [el('p', {class: 'strong'}, t('inbox.kind.nfm_reply')),
-            answers(part.nfm_reply.response_json)];
+            answers(textOf(part.nfm_reply.response_json))];
     const reply = part.button_reply ?? part.list_reply;
     if (reply)
         return [text(reply.title, 'strong'), text(reply.description, 'muted small')];
     return [text(part.header?.text, 'strong'), text(part.body?.text),
         text(part.footer?.text, 'muted small'), offered(part.action),
-        !part.body?.text && text(kindOf(message))];
+        !textOf(part.body?.text) && text(kindOf(message))];
 }
 
 function filledText(lines) {
@@ -111,16 +118,16 @@ function filledText(lines) {
     return [lines.filter(({kind}) => kind !== 'button').map(({kind, text: line}) =>
         text(line, {header: 'strong', footer: 'muted small'}[kind])),
     buttons.length > 0 && el('ul', {class: 'offered'}, buttons.map((one) =>
-        el('li', {}, one.text)))];
+        el('li', {}, textOf(one.text))))];
 }
 
 function templateBody(message, {definitionOf}) {
     const part = content(message);
-    const definition = definitionOf(part.name, part.language?.code);
+    const definition = definitionOf(textOf(part.name), textOf(part.language?.code));
     return [el('p', {class: 'muted small template-name'}, icon('templates'),
-        el('span', {class: 'foreign-line'}, part.name)),
-    definition ? filledText(fillText(definition, part.components ?? []))
-        : (part.components ?? []).flatMap((one) => one.parameters ?? [])
+        el('span', {class: 'foreign-line'}, textOf(part.name))),
+    definition ? filledText(fillText(definition, listOf(part.components)))
+        : listOf(part.components).flatMap((one) => listOf(one.parameters))
             .map((one) => text(one.text))];
 }
 
@@ -130,7 +137,7 @@ function adBody({referral}) {
         text(referral.headline, 'strong'), text(referral.body, 'small'));
 }
 
-const BODIES = {
+const BODIES = lookup({
     text: (message) => text(content(message).body),
     button: (message) => text(content(message).text, 'strong'),
     location: locationBody,
@@ -142,7 +149,7 @@ const BODIES = {
     edit: (message) => [note(t('inbox.editedEarlier')), text(summary(message))],
     revoke: () => note(t('inbox.deletedEarlier')),
     reaction: (message) => text(summary(message)),
-};
+});
 
 function note(value) {
     return el('p', {class: 'muted note'}, value);
@@ -151,8 +158,8 @@ function note(value) {
 function bodyOf(message, context) {
     if (context.isDeleted)
         return note(t('inbox.deleted'));
-    if (context.edited)
-        return [text(context.edited)];
+    if (textOf(context.edited))
+        return text(context.edited);
     if (!message.body)
         return note(t('inbox.unknownContent'));
     if (isMedia(message))
@@ -162,12 +169,25 @@ function bodyOf(message, context) {
         : note(message.direction === 'in' ? t('inbox.unsupported') : kindOf(message));
 }
 
+// One message of a shape that this page does not know is one line, and its details have what the
+// platform sent: the messages around it stay.
+function safeBody(message, context) {
+    try {
+        const nodes = [bodyOf(message, context)].flat(Infinity).filter(Boolean);
+        if (nodes.length)
+            return nodes;
+    } catch (error) {
+        console.error(message.id, error);
+    }
+    return note(t('inbox.strange', {kind: kindOf(message)}));
+}
+
 // --- State ---------------------------------------------------------------------------------------
 
-const TICKS = {
+const TICKS = lookup({
     accepted: ['clock', ''], sent: ['check', ''], delivered: ['checks', ''],
     read: ['checks', 'seen'], played: ['checks', 'seen'], failed: ['alert', 'bad'],
-};
+});
 
 export function ticks(status) {
     const [name, kind] = TICKS[status] ?? ['clock', ''];
@@ -177,14 +197,14 @@ export function ticks(status) {
 
 // Why the platform did not deliver it: code, title, details.
 function failure(error) {
-    const first = Array.isArray(error) ? error[0] : error;
-    if (!first)
-        return el('p', {class: 'failure'}, t('inbox.status.failed'));
-    const details = first.error_data?.details;
+    const first = objectOf(Array.isArray(error) ? error[0] : error);
+    const code = textOf(first.code);
+    const title = textOf(first.title) || textOf(first.message);
+    const details = textOf(first.error_data?.details);
     return el('div', {class: 'failure'},
-        el('p', {class: 'foreign'}, el('strong', {}, `${first.code ?? ''} `),
-            first.title ?? first.message),
-        details && details !== first.title && el('p', {class: 'foreign small'}, details));
+        el('p', {class: 'foreign'}, code && el('strong', {}, `${code} `),
+            title || t('inbox.status.failed')),
+        details && details !== title && el('p', {class: 'foreign small'}, details));
 }
 
 function quote(contextMessage, wamid, {jumpTo}) {
@@ -219,7 +239,7 @@ export function bubble(message, context) {
         el('span', {class: 'off-screen'}, t('inbox.says', {who})),
         message.contextWamid && !context.isDeleted &&
             quote(context.quoted, message.contextWamid, context),
-        bodyOf(message, context),
+        safeBody(message, context),
         message.status === 'failed' && failure(message.error),
         footer(message, context),
         context.reactions?.length > 0 && el('p', {class: 'reactions'},

@@ -1,15 +1,21 @@
 // What a message is in one line: for the list of threads, quotes and screen readers.
 import {has, t} from '../i18n.js';
+import {listOf, lookup, objectOf, textOf} from '../shape.js';
 
 // The part of the platform's object that its type names; {} where there is none.
 export function content(message) {
-    const part = message.body?.[message.body.type ?? message.type];
-    return part && typeof part === 'object' ? part : {};
+    const body = objectOf(message.body);
+    const name = textOf(body.type) || message.type;
+    return objectOf(Object.hasOwn(body, name) ? body[name] : null);
 }
 
-const MEDIA = {
+const MEDIA = lookup({
     image: 'image', video: 'video', audio: 'audio', document: 'file', sticker: 'image',
-};
+});
+
+const ICONS = lookup({
+    ...MEDIA, location: 'place', contacts: 'person', order: 'archive', template: 'templates',
+});
 
 export function isMedia(message) {
     return message.type in MEDIA;
@@ -17,16 +23,14 @@ export function isMedia(message) {
 
 // The name of the icon of a message, or null.
 export function iconOf(message) {
-    return MEDIA[message.type] ?? {
-        location: 'place', contacts: 'person', order: 'archive', template: 'templates',
-    }[message.type] ?? null;
+    return ICONS[message.type] ?? null;
 }
 
 // The kind in words: "Image", "Voice message".
 export function kindOf(message) {
     const part = content(message);
     const name = message.type === 'audio' && part.voice ? 'voice'
-        : message.type === 'interactive' ? part.type ?? 'interactive' : message.type;
+        : message.type === 'interactive' && textOf(part.type) || message.type;
     return has(`inbox.kind.${name}`) ? t(`inbox.kind.${name}`) : t('inbox.kind.other', {name});
 }
 
@@ -34,29 +38,34 @@ function interactiveText(part) {
     return part.button_reply?.title ?? part.list_reply?.title ?? part.body?.text;
 }
 
+// The contacts of a message, which are a list and no object.
+export function cardsOf(message) {
+    return listOf(message.body?.contacts);
+}
+
 // Texts by type; a type that is missing, or a text that is empty, is named by its kind.
-const TEXTS = {
+const TEXTS = lookup({
     text: (part) => part.body,
     button: (part) => part.text,
     interactive: interactiveText,
     template: (part) => part.name,
-    reaction: (part) => part.emoji && t('inbox.reactedWith', {emoji: part.emoji}),
+    reaction: (part) => textOf(part.emoji) && t('inbox.reactedWith', {emoji: part.emoji}),
     location: (part) => part.name ?? part.address,
-    contacts: (part) => part[0]?.name?.formatted_name,
+    contacts: (part, message) => cardsOf(message)[0]?.name?.formatted_name,
     edit: (part) => part.message?.text?.body,
     document: (part) => part.caption ?? part.filename,
     image: (part) => part.caption,
     video: (part) => part.caption,
     order: (part) => part.text,
     system: (part) => part.body,
-};
+});
 
 // The first 200 characters of what the message says.
 export function summary(message) {
     if (!message.body)
         return t('inbox.unknownContent');
-    const text = TEXTS[message.type]?.(content(message));
-    return typeof text === 'string' && text.trim() ? text.slice(0, 200) : kindOf(message);
+    const text = textOf(TEXTS[message.type]?.(content(message), message));
+    return text.trim() ? [...text].slice(0, 200).join('') : kindOf(message);
 }
 
 // The name of a contact: the profile's name, else user name, phone or user id.

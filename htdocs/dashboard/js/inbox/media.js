@@ -3,15 +3,16 @@ import {send} from '../api.js';
 import {el, fill} from '../dom.js';
 import {bytes, t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {lookup, textOf} from '../shape.js';
 import {button} from '../ui.js';
 
 // Types that are shown in the page. All others are saved as files: a page of a stranger must not
 // open in ours.
-const SHOWN = {
+const SHOWN = lookup({
     'image/jpeg': 'img', 'image/png': 'img', 'image/webp': 'img',
     'video/mp4': 'video', 'audio/mpeg': 'audio', 'audio/ogg': 'audio', 'audio/aac': 'audio',
     'audio/mp4': 'audio',
-};
+});
 
 // The URLs of the loaded files: media id -> {url, type, size}. They last until the inbox closes.
 const loaded = new Map();
@@ -46,7 +47,7 @@ function save(file, name) {
 
 // The file's name without characters that a file system or a reader could misread.
 function safeName(name, kind) {
-    const plain = String(name ?? '')
+    const plain = textOf(name)
         .replace(/[\u0000-\u001f\u007f/\\\u202a-\u202e\u2066-\u2069]/g, '_');
     return plain.trim() || kind;
 }
@@ -58,12 +59,15 @@ function player(file, label) {
         : el(tag, {src: file.url, controls: true, 'aria-label': label, class: `media-${tag}`});
 }
 
-const ICONS = {image: 'image', video: 'video', audio: 'audio', document: 'file', sticker: 'image'};
+const ICONS = lookup({
+    image: 'image', video: 'video', audio: 'audio', document: 'file', sticker: 'image',
+});
 
 // The box of a message's file: media(part, {type, kind (voice, or type), label,
 // phoneNumberId}).
 export function media(part, {type, kind, label, phoneNumberId}) {
-    if (!part.id)
+    const id = textOf(part.id);
+    if (!id)
         return placeholder(part, type, label);
     const box = el('div', {class: `media ${type}`});
     const name = safeName(part.filename, type);
@@ -76,15 +80,15 @@ export function media(part, {type, kind, label, phoneNumberId}) {
                 el('span', {class: 'muted small'}, bytes(file.size))), saveButton]);
     };
     const open = async () => {
-        const file = await load(part.id, phoneNumberId);
+        const file = await load(id, phoneNumberId);
         show(file);
         if (!file.isShown || type === 'document')
             save(file, name);
         else
             box.querySelector('audio, video, button')?.focus();
     };
-    if (loaded.has(part.id)) {
-        show(loaded.get(part.id));
+    if (loaded.has(id)) {
+        show(loaded.get(id));
         return box;
     }
     return fill(box, button(type === 'document' ? name : t(`inbox.open.${kind}`), open,
@@ -95,5 +99,5 @@ export function media(part, {type, kind, label, phoneNumberId}) {
 // A file that was sent by its URL, or one that the platform did not name.
 function placeholder(part, type, label) {
     return el('div', {class: `media ${type}`}, icon(ICONS[type] ?? 'file'),
-        el('span', {class: 'foreign'}, part.link ?? label));
+        el('span', {class: 'foreign'}, textOf(part.link) || label));
 }

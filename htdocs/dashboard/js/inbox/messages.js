@@ -2,6 +2,7 @@
 import {call} from '../api.js';
 import {el, fill, morph} from '../dom.js';
 import {date, t} from '../i18n.js';
+import {lookup, textOf} from '../shape.js';
 import {errorBox, loading, button} from '../ui.js';
 import {bubble} from './bubble.js';
 import {content} from './describe.js';
@@ -26,11 +27,14 @@ function dayLabel(iso) {
     return date(iso, {weekday: 'long', day: 'numeric', month: 'long', year: 'numeric'});
 }
 
+// The member that names the message which one of these kinds is about.
+const TARGETS = lookup({
+    reaction: 'message_id', edit: 'original_message_id', revoke: 'original_message_id',
+});
+
 // The wamid that a reaction, an edit or a deletion is about; null for all other messages.
 function targetOf(message) {
-    const part = content(message);
-    return {reaction: part.message_id, edit: part.original_message_id,
-        revoke: part.original_message_id}[message.type] ?? null;
+    return textOf(content(message)[TARGETS[message.type]]) || null;
 }
 
 // The newest messages of a thread.
@@ -70,7 +74,7 @@ export function messageList({thread, definitionOf, open, reply}) {
             .toSorted((a, b) => order(a) < order(b) ? -1 : 1);
         const reactions = new Map(); // the last one of each side
         for (const one of own.filter(({type}) => type === 'reaction'))
-            reactions.set(one.direction, content(one).emoji);
+            reactions.set(one.direction, textOf(content(one).emoji));
         const edit = own.findLast(({type}) => type === 'edit');
         return {
             phoneNumberId: thread.line.phoneNumberId, name: thread.name, definitionOf, open, reply,
