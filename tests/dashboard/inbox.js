@@ -232,8 +232,8 @@ exports.strangers = async ({page, open, logIn, step, BASE}) => {
 
 // Messages of the platform as they come, of the kinds that the sandbox has.
 const KINDS = ['text', 'text_reply', 'image', 'video', 'audio', 'voice', 'document', 'sticker',
-    'location', 'contacts', 'button_reply', 'list_reply', 'nfm_reply', 'button', 'order', 'reaction',
-    'unsupported', 'unknown', 'edit', 'revoke', 'referral', 'referred_product',
+    'location', 'contacts', 'button_reply', 'list_reply', 'nfm_reply', 'button', 'order',
+    'reaction', 'unsupported', 'unknown', 'edit', 'revoke', 'referral', 'referred_product',
     'interactive_missing', 'user_changed_number'];
 
 // What the gateway sends, and what an answer of the platform says of a failure.
@@ -276,7 +276,8 @@ async function showMutations([messages, thread, values]) {
             all.push({...copy(message), type: name},
                 {...copy(message), type: name, body: {...message.body, type: name}});
     }
-    const plain = {...messages[0], type: 'text', body: {type: 'text', text: {body: 'A plain text'}}};
+    const plain = {...messages[0], type: 'text',
+        body: {type: 'text', text: {body: 'A plain text'}}};
     const shown = [plain, ...all, plain].map((one, i) => ({...one, id: `msg_${i}`,
         wamid: `wamid.${i}`, timestamp: new Date(1.7e12 + i * 1000).toISOString()}));
     const list = messageList({thread, definitionOf: () => null, open() {}, reply() {}});
