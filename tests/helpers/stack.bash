@@ -57,8 +57,8 @@ settle_pools() {
     local paths
     # the values that are paths, and a database on a server
     paths=$(grep -E '^[a-z_]+ = (/|postgresql:)' "$SWITCHBOARD_CONFIG")
-    [[ $paths != "$(cat "$STACK/paths" 2>/dev/null)" ]] || return 0
-    printf '%s\n' "$paths" >"$STACK/paths"
+    [[ $paths != "$(cat "$STACK.paths" 2>/dev/null)" ]] || return 0
+    printf '%s\n' "$paths" >"$STACK.paths"
     replace_processes
 }
 
