@@ -1134,6 +1134,47 @@ END
     assert_equal "$status" 2
 }
 
+@test "--listen takes another address, warns when other hosts reach it, and refuses what is none" {
+    local address
+    for address in 127.0.0.2 0.0.0.0 ::1 ::; do
+        rm -f "$BATS_TEST_TMPDIR"/{port,out,err}
+        "$OUT/tools/switchboard-sandbox" --listen "$address" --port-file "$BATS_TEST_TMPDIR/port" \
+            --state-dir "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+        own=$!
+        eventually grep -q http "$BATS_TEST_TMPDIR/out"
+        SANDBOX=$(sed 's/.*: //' "$BATS_TEST_TMPDIR/out")
+        case $address in
+        127.0.0.2) [[ $SANDBOX == http://127.0.0.2:* && ! -s $BATS_TEST_TMPDIR/err ]] ;;
+        ::1) [[ $SANDBOX == http://\[::1\]:* && ! -s $BATS_TEST_TMPDIR/err ]] ;;
+        *) [[ $SANDBOX == http://127.0.0.1:* &&
+            $(cat "$BATS_TEST_TMPDIR/err") == *"other hosts reach $address. "* ]] ;;
+        esac
+        assert_equal "$(curl -sSg "$SANDBOX/_sandbox/health")" '{"done":true}'
+        kill "$own"
+        wait "$own"
+    done
+    run "$OUT/tools/switchboard-sandbox" --listen localhost
+    assert_equal "$status $output" \
+        "1 switchboard-sandbox: --listen needs an IPv4 or IPv6 address, not 'localhost'"
+}
+
+@test "--public-url begins the links of media, flows and pages, in answers and in webhooks" {
+    local url=https://sandbox.example:8443 wrong
+    start_own --public-url "$url"
+    graph GET 1100000000000001
+    [[ $(gojq -r .url "$body") == "$url/whatsapp_business/attachments/?mid=1100000000000001&"* ]]
+    graph GET "$WABA/message_templates?limit=1"
+    [[ $(gojq -r .paging.next "$body") == "$url/v26.0/$WABA/message_templates?"* ]]
+    graph GET 410000000000001/assets
+    [[ $(gojq -r '.data[0].download_url' "$body") == "$url/flow_assets/410000000000001?oh="* ]]
+    [[ $(built '{"kind":"image"}' | gojq -r '.. | .image?.url // empty') == "$url/"* ]]
+    for wrong in sandbox.example http:// https://sandbox.example/ ftp://x 'http://a b'; do
+        run "$OUT/tools/switchboard-sandbox" --public-url "$wrong"
+        assert_equal "$status" 2
+        [[ $output == *'--public-url needs an origin such as '* ]] || fail "$output"
+    done
+}
+
 @test "control calls: a refused call changes neither settings nor accounts" {
     before=$(sandbox GET settings)$(sandbox GET accounts)
     sandbox POST settings '{"latencyMs":5000,"quake":1}' | gojq -e .error

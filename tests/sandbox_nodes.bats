@@ -633,6 +633,26 @@ END
         'there is no template with this id'
 }
 
+@test "templates: a change of the status sends the webhook of the platform, any other change none" {
+    local value
+    open_inbox
+    sandbox POST templates/310000000000002 '{"status":"APPROVED","quality_score":{"score":"GREEN"}}' >/dev/null
+    sandbox POST templates/310000000000002 '{"status":"REJECTED","rejected_reason":"INVALID_FORMAT"}' |
+        gojq -e .done
+    eventually inbox_holds 1
+    sandbox POST templates/310000000000002 '{"status":"APPROVED","rejected_reason":"NONE"}' >/dev/null
+    eventually inbox_holds 2
+    value=$(sandbox GET 'requests?path=/inbox' |
+        gojq -c '.[].body | fromjson | .entry[0] | [.id, .changes[0].field, .changes[0].value]')
+    assert_equal "$value" "$(
+        for event in REJECTED/INVALID_FORMAT APPROVED/NONE; do
+            printf '["%s","message_template_status_update",{"event":"%s","message_template_category":"UTILITY",' \
+                "$WABA" "${event%/*}"
+            printf '"message_template_id":310000000000002,"message_template_language":"de",'
+            printf '"message_template_name":"hello_world","reason":"%s"}]\n' "${event#*/}"
+        done)"
+}
+
 @test "templates: one that exists in the language, or has a wrong name, category or no body is refused" {
     local body_text='"components":[{"type":"BODY","text":"x"}]'
     post "$WABA/message_templates" "{\"name\":\"hello_world\",\"language\":\"de\",\"category\":\"UTILITY\",$body_text}"

@@ -10,6 +10,7 @@
 #include "control/fixtures.h"
 #include "server.h"
 #include "state/media_spool.h"
+#include "state/sandbox.h"
 #include "state/settings.h"
 #include "text/memory.h"
 #include "webhooks/statuses.h"
@@ -20,6 +21,7 @@
 
 struct options {
     long port, latency_ms, record_bytes;
+    const char *listen, *public_url;
     const char *port_file, *state_dir, *fixtures; /* NULL: none */
     const char *app_secret, *webhook_url, *verify_token;
     bool prints_calls;
@@ -30,7 +32,11 @@ struct options {
 
 static const struct program_option rules[] = {
     {"port",         "N",     MEMBER(port),         0, 65535, 0,
-     "listen on 127.0.0.1 there; 0: any free port"},
+     "listen there; 0: any free port"},
+    {"listen",       "ADDRESS", MEMBER(listen),     0, 0, 0,
+     "listen on this IPv4 or IPv6 address, 0.0.0.0 or :: for\nall; default: 127.0.0.1"},
+    {"public-url",   "URL",  MEMBER(public_url),    0, 0, 0,
+     "begin the links of media, flows and next pages with it,\ninstead of the host of the request"},
     {"port-file",    "FILE",  MEMBER(port_file),    0, 0, 0,
      "write the port there once the sandbox listens"},
     {"state-dir",    "DIR",   MEMBER(state_dir),    0, 0, 0,
@@ -83,7 +89,7 @@ static const struct program sandbox_program = {
         .summary = "simulates the WhatsApp Cloud API for tests",
         .synopsis = "switchboard-sandbox [OPTIONS]",
         .description =
-            "Answers on a loopback port as the platform does, below /v26.0/ (or v21.0 to v25.0; "
+            "Answers over HTTP as the platform does, below /v26.0/ (or v21.0 to v25.0; "
             "an\n"
             "older version is served as v21.0, and so is a path without version). It takes the\n"
             "token from the header Authorization (Bearer or OAuth), from access_token in the "
@@ -113,7 +119,22 @@ static int read_options(struct options *options, int argc, char **argv) {
     return status;
 }
 
-static void apply(const struct options *options) {
+/* Whether it is NULL, or an origin: links append paths to it. */
+static bool public_url_valid(const char *url) {
+    const char *host = url ? strstr(url, "://") : NULL;
+    return !url || (host && (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0) &&
+                    host[3] != '\0' && !strpbrk(host + 3, "/?# "));
+}
+
+/* Returns false after a message on stderr. */
+static bool apply(const struct options *options) {
+    if (!public_url_valid(options->public_url)) {
+        fputs("switchboard-sandbox: --public-url needs an origin such as https://sandbox.example, "
+              "without a path\n",
+              stderr);
+        return false;
+    }
+    sandbox_set_public_url(options->public_url);
     settings = (struct settings){.media_url_seconds = 300,
                                  .paging_token = true,
                                  .webhook_version = 26,
@@ -129,6 +150,7 @@ static void apply(const struct options *options) {
     spool_directory(options->state_dir);
     fixtures_file(options->fixtures);
     recorder_limit(options->record_bytes);
+    return true;
 }
 
 /* Writes the port to a temporary file and renames it, so that a reader never sees an empty file. */
@@ -154,24 +176,31 @@ static void stop(void) {
     server_stop();
 }
 
+static void print_start(void) {
+    struct arena *arena = memory_open();
+    printf("switchboard-sandbox: %s\n", sandbox_origin(arena, NULL));
+    fflush(stdout);
+    memory_close(arena);
+}
+
 static int run(const struct options *options, const sigset_t *ends) {
     int signal_taken;
     if (!timer_start() || !statuses_start()) {
         fputs("switchboard-sandbox: cannot start a thread\n", stderr);
         return 1;
     }
-    uint16_t port = server_start((uint16_t)options->port);
+    uint16_t port = server_start(options->listen, (uint16_t)options->port);
     if (port == 0 || (options->port_file && !write_port_file(options->port_file, port)))
         return 1;
-    printf("switchboard-sandbox: http://127.0.0.1:%u\n", port);
-    fflush(stdout);
+    print_start();
     sigwait(ends, &signal_taken);
     stop();
     return 0;
 }
 
 int main(int argc, char **argv) {
-    struct options options = {.app_secret = "sandbox-app-secret",
+    struct options options = {.listen = "127.0.0.1",
+                              .app_secret = "sandbox-app-secret",
                               .verify_token = "sandbox-verify-token"};
     sigset_t ends;
     int result = read_options(&options, argc, argv);
@@ -181,7 +210,8 @@ int main(int argc, char **argv) {
         fputs("switchboard-sandbox: cannot initialise its libraries\n", stderr);
         return 1;
     }
-    apply(&options);
+    if (!apply(&options))
+        return 2;
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);

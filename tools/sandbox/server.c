@@ -148,22 +148,70 @@ static void server_completed(void *cls, struct MHD_Connection *connection, void 
     *request = NULL;
 }
 
-uint16_t server_start(uint16_t port) {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+/* The address to listen on, and what depends on it. */
+struct listener {
+    struct sockaddr_storage address;
+    unsigned flags;
+    bool loopback;
+    char host[INET6_ADDRSTRLEN + 2]; /* at which the sandbox reaches itself, as in a URL */
+};
+
+static bool read_ipv4(struct listener *listener, const char *text, uint16_t port) {
+    struct sockaddr_in *at = (struct sockaddr_in *)&listener->address;
+    if (inet_pton(AF_INET, text, &at->sin_addr) != 1)
+        return false;
+    at->sin_family = AF_INET;
+    at->sin_port = htons(port);
+    listener->loopback = ntohl(at->sin_addr.s_addr) >> 24 == 127;
+    snprintf(listener->host, sizeof listener->host, "%s",
+             at->sin_addr.s_addr == INADDR_ANY ? "127.0.0.1" : text);
+    return true;
+}
+
+/* `::` is every address, of IPv4 too. */
+static bool read_ipv6(struct listener *listener, const char *text, uint16_t port) {
+    struct sockaddr_in6 *at = (struct sockaddr_in6 *)&listener->address;
+    if (inet_pton(AF_INET6, text, &at->sin6_addr) != 1)
+        return false;
+    bool any = IN6_IS_ADDR_UNSPECIFIED(&at->sin6_addr);
+    at->sin6_family = AF_INET6;
+    at->sin6_port = htons(port);
+    listener->flags = any ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
+    listener->loopback = IN6_IS_ADDR_LOOPBACK(&at->sin6_addr);
+    if (any)
+        snprintf(listener->host, sizeof listener->host, "127.0.0.1");
+    else
+        snprintf(listener->host, sizeof listener->host, "[%s]", text);
+    return true;
+}
+
+uint16_t server_start(const char *address, uint16_t port) {
+    struct listener listener = {.flags = 0};
+    if (!read_ipv4(&listener, address, port) && !read_ipv6(&listener, address, port)) {
+        fprintf(stderr, "switchboard-sandbox: --listen needs an IPv4 or IPv6 address, not '%s'\n",
+                address);
+        return 0;
+    }
     daemon_handle = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL, server_access,
-        NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)THREADS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_LIMIT, 4096U, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024U,
-        MHD_OPTION_URI_LOG_CALLBACK, server_target, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-        server_completed, NULL, MHD_OPTION_END);
+        listener.flags | MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, port, NULL, NULL,
+        server_access, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&listener.address,
+        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT, 4096U,
+        MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024U, MHD_OPTION_URI_LOG_CALLBACK, server_target, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, server_completed, NULL, MHD_OPTION_END);
     if (!daemon_handle) {
         perror("switchboard-sandbox: cannot listen");
         return 0;
     }
-    sandbox_set_port(MHD_get_daemon_info(daemon_handle, MHD_DAEMON_INFO_BIND_PORT)->port);
-    return sandbox_port();
+    port = MHD_get_daemon_info(daemon_handle, MHD_DAEMON_INFO_BIND_PORT)->port;
+    sandbox_set_address(listener.host, port);
+    if (!listener.loopback)
+        fprintf(
+            stderr,
+            "switchboard-sandbox: other hosts reach %s. Each of them can read what was sent, with "
+            "the access tokens, change everything, and let the sandbox send requests.\n",
+            address);
+    return port;
 }
 
 void server_stop(void) {

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/* Listens on 127.0.0.1 at `port` (0: any free port). Returns the port, or 0 after a message on
- * stderr. */
-uint16_t server_start(uint16_t port);
+/* Listens on an IPv4 or IPv6 address at `port` (0: any free port). Returns the port, or 0 after a
+ * message on stderr. */
+uint16_t server_start(const char *address, uint16_t port);
 
 /* Stops at once and closes the connections of waiting clients. Call timer_stop before. */
 void server_stop(void);

@@ -111,8 +111,10 @@ static void templates_clear(struct exchange *exchange) {
 }
 
 static void templates_change(struct exchange *exchange) {
-    control_done(exchange,
-                 template_control(exchange->arena, exchange_segment(exchange, 2), exchange->json));
+    bool waits = false;
+    const char *problem = template_control(exchange, exchange_segment(exchange, 2), &waits);
+    if (!waits)
+        control_done(exchange, problem);
 }
 
 static void nodes_show(struct exchange *exchange) {
@@ -356,7 +358,8 @@ const struct control_call control_calls[] = {
      .meaning = "Adds templates."},
     {"POST", "templates/*", LOCK_WRITE, ANSWER(templates_change),
      .meaning = "Changes members of a template, such as `{\"status\":\"APPROVED\"}`: one that a "
-                "client made is PENDING."},
+                "client made is PENDING. A change of the status sends the webhook template_status, "
+                "if there is a URL for it, and waits for the answer."},
     {"DELETE", "templates", LOCK_WRITE, ANSWER(templates_clear), .members = account_query,
      .meaning = "Deletes all templates."},
     {"POST", "flows", LOCK_WRITE, ANSWER(state_put), .members = item_members,

@@ -109,9 +109,10 @@ void template_create(struct exchange *exchange, const struct target *target);
 void template_change(struct exchange *exchange, const struct target *target);
 void template_delete(struct exchange *exchange, const struct target *target);
 
-/* The control call: merges the object `change` into the template with this id, such as
- * {status:"APPROVED"}. Returns NULL, or the text of an error. */
-const char *template_control(struct arena *arena, const char *id, const cJSON *change);
+/* The control call: merges the members of the request into the template with this id, such as
+ * {status:"APPROVED"}. A change of the status sends a webhook: *waits is true if the exchange is
+ * answered after it. Returns NULL, or the text of an error. */
+const char *template_control(struct exchange *exchange, const char *id, bool *waits);
 
 /* flow_write.c: POST /{waba-id}/flows (name, categories, and further flow_json, publish,
  * clone_flow_id, endpoint_uri), POST and DELETE /{flow-id}, its publish, deprecate and assets. */

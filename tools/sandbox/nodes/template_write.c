@@ -9,6 +9,7 @@
 #include "text/json_print.h"
 #include "text/strict_json.h"
 #include "text/text.h"
+#include "webhooks/webhook_call.h"
 #include "wire/graph_error.h"
 #include "wire/parameters.h"
 
@@ -194,15 +195,39 @@ void template_delete(struct exchange *exchange, const struct target *target) {
     reply_success(exchange);
 }
 
-const char *template_control(struct arena *arena, const char *id, const cJSON *change) {
+/* Sends the platform's webhook about a template whose status was changed, as webhook_notify. */
+static bool status_notify(struct exchange *exchange, const char *id, const cJSON *template) {
+    static const char *const copied[][2] = {{"rejected_reason", "reason"},
+                                            {"category", "message_template_category"}};
+    const struct account *account = template_owner(id);
+    cJSON *update = cJSON_CreateObject();
+    cJSON *message = cJSON_AddObjectToObject(update, "message");
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+        if (json_text(template, copied[i][0]))
+            cJSON_AddStringToObject(message, copied[i][1], json_text(template, copied[i][0]));
+    cJSON_AddStringToObject(update, "kind", "template_status");
+    cJSON_AddStringToObject(update, "wabaId", account ? account->waba_id : "");
+    cJSON_AddStringToObject(update, "templateId", id);
+    cJSON_AddStringToObject(update, "event", json_text(template, "status"));
+    bool sent = webhook_notify(exchange, update);
+    cJSON_Delete(update);
+    return sent;
+}
+
+const char *template_control(struct exchange *exchange, const char *id, bool *waits) {
+    struct arena *arena = exchange->arena;
+    const cJSON *change = exchange->json;
     const struct item *item = collection_find(&templates, id);
     if (!item)
         return "there is no template with this id";
     if (!cJSON_IsObject(change) || json_get(change, "id"))
         return "an object without a member id is needed";
     cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
+    const char *before = text_copy(arena, json_text(template, "status"));
     json_merge(template, change);
     collection_replace(&templates, id, print(arena, template));
+    const char *after = json_text(template, "status");
+    *waits = after && !text_matches(before, after) && status_notify(exchange, id, template);
     cJSON_Delete(template);
     return NULL;
 }

@@ -60,13 +60,11 @@ void flow_asset_clear(void) {
 
 void flow_asset_print(const struct exchange *exchange, struct buffer *out, const char *flow) {
     struct arena *arena = exchange->arena;
-    const char *host = exchange_header(exchange, "Host");
+    const char *origin = sandbox_origin(arena, exchange_header(exchange, "Host"));
     const char *cursor = cursor_write(arena, 1);
-    if (!host)
-        host = arena_printf(arena, "127.0.0.1:%u", sandbox_port());
     buffer_add_text(out, "{\"data\":[{\"name\":\"flow.json\",\"asset_type\":\"FLOW_JSON\","
                          "\"download_url\":");
-    json_quote_text(out, arena_printf(arena, "http://%s" ASSET_PATH "%s?oh=%s", host, flow,
+    json_quote_text(out, arena_printf(arena, "%s" ASSET_PATH "%s?oh=%s", origin, flow,
                                       asset_hash(arena, flow)));
     buffer_printf(out, "}],\"paging\":{\"cursors\":{\"before\":\"%s\",\"after\":\"%s\"}}}", cursor,
                   cursor);

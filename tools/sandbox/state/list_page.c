@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "state/cursor.h"
+#include "state/sandbox.h"
 #include "state/settings.h"
 #include "text/json_print.h"
 #include "text/strict_json.h"
@@ -109,9 +110,9 @@ bool list_item(struct exchange *exchange, const struct item *item, const struct 
 /* Prints the URL of the next or the previous page: the same query with another cursor. */
 static void print_link(struct exchange *exchange, const char *name, const char *direction,
                        const char *cursor, int64_t limit) {
-    const char *host = exchange_header(exchange, "Host");
+    const char *origin = sandbox_origin(exchange->arena, exchange_header(exchange, "Host"));
     struct buffer url = buffer_in(exchange->arena);
-    buffer_printf(&url, "http://%s%s?", host ? host : "127.0.0.1", exchange->path);
+    buffer_printf(&url, "%s%s?", origin, exchange->path);
     if (settings.paging_token) {
         buffer_add_text(&url, "access_token=");
         url_encode(&url, exchange_token(exchange));

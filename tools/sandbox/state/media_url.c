@@ -37,21 +37,18 @@ static const char *url_hash(struct arena *arena, const char *id, const char *exp
                              sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-static const char *own_host(struct arena *arena) {
-    return arena_printf(arena, "127.0.0.1:%u", sandbox_port());
-}
-
-static const char *media_url(struct arena *arena, const char *host, const struct media *media) {
+/* `origin` is that of sandbox_origin. */
+static const char *media_url(struct arena *arena, const char *origin, const struct media *media) {
     const char *expiry =
         arena_printf(arena, "%" PRId64, clock_now() / 1000 + settings.media_url_seconds);
-    return arena_printf(arena, "http://%s" DOWNLOAD_PATH "?mid=%s&ext=%s&hash=%s", host, media->id,
+    return arena_printf(arena, "%s" DOWNLOAD_PATH "?mid=%s&ext=%s&hash=%s", origin, media->id,
                         expiry, url_hash(arena, media->id, expiry));
 }
 
 const char *media_webhook_url(struct arena *arena, const struct media *media, const char *id) {
-    const char *host = own_host(arena);
-    return media ? media_url(arena, host, media)
-                 : arena_printf(arena, "http://%s" DOWNLOAD_PATH "?mid=%s", host, id);
+    const char *origin = sandbox_origin(arena, NULL);
+    return media ? media_url(arena, origin, media)
+                 : arena_printf(arena, "%s" DOWNLOAD_PATH "?mid=%s", origin, id);
 }
 
 void media_expire_urls(void) {
@@ -61,7 +58,7 @@ void media_expire_urls(void) {
 void media_show(struct exchange *exchange, const struct target *target) {
     static const struct node_shape shape = {.type = "WhatsAppMedia"};
     const struct media *media = media_find(target->id);
-    const char *host = exchange_header(exchange, "Host");
+    const char *origin = sandbox_origin(exchange->arena, exchange_header(exchange, "Host"));
     struct buffer whole = buffer_in(exchange->arena), *out = &whole;
     const char *quote = settings.media_size_text ? "\"" : "";
     if (!text_matches(media->phone_id, exchange_parameter(exchange, "phone_number_id"))) {
@@ -69,8 +66,7 @@ void media_show(struct exchange *exchange, const struct target *target) {
         return;
     }
     buffer_add_text(out, "{\"messaging_product\":\"whatsapp\",\"url\":");
-    json_quote_text(out,
-                    media_url(exchange->arena, host ? host : own_host(exchange->arena), media));
+    json_quote_text(out, media_url(exchange->arena, origin, media));
     buffer_add_text(out, ",\"mime_type\":");
     json_quote_text(out, media->mime);
     buffer_printf(out, ",\"sha256\":\"%s\",\"file_size\":%s%" PRId64 "%s,\"id\":\"%s\"}",

@@ -1,10 +1,13 @@
 #include "state/sandbox.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdio.h>
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static atomic_ushort port_taken;
+
+/* Written before the first request is taken. */
+static const char *public_url;
+static char own[80]; /* `HOST:PORT` */
 
 void state_read(void) {
     pthread_rwlock_rdlock(&lock);
@@ -18,10 +21,14 @@ void state_done(void) {
     pthread_rwlock_unlock(&lock);
 }
 
-void sandbox_set_port(uint16_t port) {
-    port_taken = port;
+void sandbox_set_public_url(const char *url) {
+    public_url = url;
 }
 
-uint16_t sandbox_port(void) {
-    return port_taken;
+void sandbox_set_address(const char *host, uint16_t port) {
+    snprintf(own, sizeof own, "%s:%u", host, port);
+}
+
+const char *sandbox_origin(struct arena *arena, const char *host) {
+    return public_url ? public_url : arena_printf(arena, "http://%s", host ? host : own);
 }

@@ -1,5 +1,5 @@
 /* switchboard-sandbox: a simulator of the WhatsApp Cloud API, for demonstrations and tests. This
- * header has what every part of it uses: the lock of the state and the port.
+ * header has what every part of it uses: the lock of the state and its origin.
  *
  * Its rooms, each of which includes the earlier ones only (tests/lint/rooms.bash):
  *
@@ -33,6 +33,8 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
+
 /* The lock of the simulated platform's state: accounts, templates, flows, media, settings.
  * state_read takes it shared, state_write exclusively, state_done releases either. An answer is
  * built whole while it is held, so that none refers to the state afterwards. */
@@ -40,8 +42,15 @@ void state_read(void);
 void state_write(void);
 void state_done(void);
 
-/* Sets the port on which the sandbox listens, once, and returns it. */
-void sandbox_set_port(uint16_t port);
-uint16_t sandbox_port(void);
+/* Sets the origin of links, such as https://sandbox.example; NULL: that of the request that asks.
+ * The text must stay. */
+void sandbox_set_public_url(const char *url);
+
+/* Sets the host, as in a URL, and the port at which the sandbox reaches itself, once. */
+void sandbox_set_address(const char *host, uint16_t port);
+
+/* Returns the origin of links, in `arena`: the public one, else that of `host`, which a request
+ * names, else, when `host` is NULL, the sandbox's own. */
+const char *sandbox_origin(struct arena *arena, const char *host);
 
 #endif

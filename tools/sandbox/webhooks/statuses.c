@@ -62,7 +62,7 @@ void statuses_after_send(const struct send *send, const char *digits, const char
     int64_t code = number ? number->fail_code : 0;
     size_t count = code == 0 ? sizeof arriving / sizeof *arriving : 1;
     int64_t now = clock_monotonic();
-    if (!settings.automatic_statuses || !settings.webhook_url)
+    if (!settings.automatic_statuses)
         return;
     pthread_mutex_lock(&statuses.lock);
     for (size_t i = 0; i < count; i++) {
@@ -124,14 +124,16 @@ static size_t take_due(cJSON **updates) {
     return count;
 }
 
-/* Makes the post of an update. Returns false when the account was deleted or no webhook URL is
- * set. */
+/* Makes the post of an update. Returns false when the account was deleted or there is no URL for
+ * it. */
 static bool make_post(struct arena *arena, struct post *post, const cJSON *json) {
     struct payload payload = {.batch = BATCH_POSTS};
     struct update update;
-    if (!settings.webhook_url || update_read(arena, &update, json))
+    if (update_read(arena, &update, json))
         return false;
     *post = (struct post){.url = callback_url(arena, &update)};
+    if (!post->url)
+        return false;
     payload_add(&payload, &update);
     payload_end(&payload, arena, &post->body, &post->ids);
     post->signature = post_sign(arena, settings.app_secret, post->body);

@@ -200,8 +200,6 @@ static const char *options_check(const struct call_options *options, enum batch 
         return "reorder is reverse or shuffle";
     if (!read_batch(options->batch, batch))
         return "batch is posts, entries, changes or messages";
-    if (!options->build && !options->url && !settings.webhook_url)
-        return "no url here, and no webhookUrl in the settings";
     return NULL;
 }
 
@@ -225,6 +223,9 @@ static const char *call_posts(struct job *job, const struct call_options *option
             list_shuffle(updates.list, updates.count, sizeof *updates.list);
         build_posts(job, options, &updates, batch);
     }
+    for (size_t i = 0; !problem && !options->build && i < job->count; i++)
+        if (!job->posts[i].url)
+            problem = "no url here, no callback of the account, and no webhookUrl in the settings";
     if (!problem && order_is(options, "shuffle"))
         list_shuffle(job->posts, job->count, sizeof *job->posts);
     return problem;
@@ -250,25 +251,46 @@ static struct call_options options_default(void) {
                                  .timeout_ms = rules.timeout_ms};
 }
 
-/* Sends or prints the posts of the job, which it takes over unless it returns an error. */
-static const char *call_carry_out(struct exchange *exchange, const struct call_options *options,
-                                  struct job *job) {
-    size_t count = job->count;
+static bool job_begin(struct job *job, const struct call_options *options) {
     job->rules = (struct send_rules){.parallel = (size_t)options->parallel,
                                      .retries = options->retries,
                                      .retry_ms = options->retry_ms,
                                      .timeout_ms = options->timeout_ms};
+    return job_start(job);
+}
+
+/* Sends or prints the posts of the job, which it takes over unless it returns an error. */
+static const char *call_carry_out(struct exchange *exchange, const struct call_options *options,
+                                  struct job *job) {
+    size_t count = job->count;
     if (options->build) {
         posts_print(&exchange->reply.body, job->posts, job->count, true);
         job_free(job);
         return NULL;
     }
     job->exchange = options->wait ? exchange : NULL;
-    if (!job_start(job))
+    if (!job_begin(job, options))
         return "too many webhook calls at once";
     if (!options->wait)
         buffer_printf(&exchange->reply.body, "{\"started\":%zu}", count);
     return NULL;
+}
+
+static void finish_notify(struct exchange *exchange, const struct post *posts, void *cls) {
+    (void)posts;
+    (void)cls;
+    buffer_add_text(&exchange->reply.body, "{\"done\":true}");
+}
+
+bool webhook_notify(struct exchange *exchange, const cJSON *update) {
+    struct call_options options = options_default();
+    struct job *job = job_new();
+    job->exchange = exchange;
+    job->finish = finish_notify;
+    bool started = !call_posts(job, &options, update, NULL) && job_begin(job, &options);
+    if (!started)
+        job_free(job);
+    return started;
 }
 
 const char *webhook_call(struct exchange *exchange) {

@@ -4,6 +4,11 @@
 
 #include "wire/exchange.h"
 
+/* Sends the webhook of an update, in the form of the call's members, and then answers the exchange,
+ * which is held meanwhile, with {done:true}. Called under the lock of the state. Returns false when
+ * there is no URL for it. */
+bool webhook_notify(struct exchange *exchange, const cJSON *update);
+
 /* Carries out the call: the connection is held until all posts are sent, unless the call says
  * otherwise. Called under the read lock of the state. Returns NULL, or the text of an error, which
  * lives as long as the exchange. */

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "state/media_url.h"
+#include "state/template_list.h"
 #include "state/wamid.h"
+#include "text/strict_json.h"
 
 /* The variables of the templates, which have the same names as the members of the control call. */
 static const struct json_field update_fields[] = {
@@ -139,6 +141,16 @@ static void fill_media(struct update *update) {
         update->media_type = "audio/ogg; codecs=opus";
 }
 
+/* Sets name and language that are not given to those of the template with the given id. */
+static void fill_template(struct update *update) {
+    const struct item *item =
+        update->template_id ? collection_find(&templates, update->template_id) : NULL;
+    if (!item)
+        return;
+    set_default(&update->template_name, json_member_text(update->arena, item->raw, "name"));
+    set_default(&update->language, json_member_text(update->arena, item->raw, "language"));
+}
+
 /* The texts that do not depend on the update. */
 static void fill_fixed(struct update *update) {
     set_default(&update->name, "Ada Example");
@@ -161,6 +173,7 @@ static void fill_rest(struct update *update) {
         update->flow_response = arena_printf(
             update->arena, "{\"flow_token\":\"token-%s\",\"date\":\"2026-12-01\",\"guests\":\"4\"}",
             update->flow_id ? update->flow_id : "1");
+    fill_template(update);
     fill_fixed(update);
     if (strstr(kind->name, "group"))
         set_default(&update->group_id, "120363000000000001");
