@@ -72,6 +72,42 @@ follows_cursor() {
     each_list follows_cursor
 }
 
+# Reads a list as clause 2.1 of the reference says: read_whole [QUERY]. Sets `pages`.
+read_whole() {
+    local after=''
+    pages=0
+    : >"$BATS_TEST_TMPDIR/names"
+    while ((++pages < 10)); do
+        api GET "$path?limit=2${1-}$after"
+        assert_success
+        names >>"$BATS_TEST_TMPDIR/names"
+        [[ ${1-} || $(gojq '.data.items | length' "$body") != 0 ]] || break
+        after=$(gojq -r '.data.paging.cursors.after // ""' "$body")
+        [[ $after ]] || break
+        after=\&after=$after
+    done
+}
+
+ends_as_described() {
+    local pages count
+    for count in 4 5 1 0; do
+        have_many "$count"
+        read_whole
+        assert_equal "$(grep -c . "$BATS_TEST_TMPDIR/names")" "$count"
+        ((pages <= count / 2 + 2)) || fail "$count objects were $pages pages"
+    done
+    [[ $kind == templates ]] || return 0
+    have_many 7
+    read_whole '&search=bulk_6'
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/names")" bulk_6
+    ((pages <= 5)) || fail "$pages pages"
+}
+
+# bats test_tags=direct
+@test "a client that ends a list as the reference says reads all of it, with one empty page at most" {
+    each_list ends_as_described
+}
+
 refuses_parameters() {
     local query
     for query in limit=0 limit=-1 limit=abc limit=1.5 limit=1e2 limit= limit=99999999999999999999 \

@@ -174,8 +174,8 @@ clauses() {
     # refuses the names of the others
     assert_equal "$(jq -c '.components.schemas
         | .PostMessagesSendInteractiveMediaCarouselWithTo.properties.mediaCards.items.oneOf[]
-        | .required, (.properties | to_entries | map(select(.value) | .key)),
-        (.properties | to_entries | map(select(.value == false) | .key))' "$document")" \
+        | .required, (.properties | to_entries | [.[] | select(.value.not | not).key],
+        [.[] | select(.value == {type: "null", not: {}}).key])' "$document")" \
         '["media","buttonText","url"]
 ["media","bodyText","buttonText","url"]
 ["buttons"]
@@ -198,6 +198,11 @@ clauses() {
         .components.headers[.paths["/v2/session"].post.responses["200"]
             | .headers["Set-Cookie"]["$ref"] | sub(".*/"; "")].required' "$document")" \
         $'null\ntrue'
+    assert_equal "$(jq -r '.components.schemas.PostTemplatesSendWithTo.properties.components
+        | .type, .items["$ref"]' "$document")" $'array\n#/components/schemas/TemplateComponent'
+    # generators of OpenAPI 3.0 know no boolean as the schema of a member
+    assert_equal "$(jq -c '[.components.schemas | .. | objects.properties? // empty | .[]
+        | booleans]' "$document")" '[]'
     # every reference leads to a schema
     assert_equal "$(jq -r '(.components.schemas | keys) as $known | .. | objects["$ref"] // empty
         | select(startswith("#/components/schemas/")) | sub(".*/"; "")
@@ -224,6 +229,13 @@ clauses() {
     describe_routes | jq -r '.members[].path' | sort -u | while IFS= read -r field; do
         grep -qxF "$field" "$DOC/switchboard-api.7" || fail "no $field in the manual page"
     done
+}
+
+@test "man and mandoc read the manual page without a warning" {
+    local page=$DOC/switchboard-api.7
+    assert_equal "$(LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l "$page" 2>&1 >/dev/null)" ''
+    run mandoc -Tlint -Wwarning "$page"
+    assert_equal "$status $output" '0 '
 }
 
 # --- the examples ---

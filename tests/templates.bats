@@ -448,6 +448,38 @@ assert_window() {
 
 # --- POST /v2/templates/send ---
 
+# The templates of the examples in clause 2.9 of the reference.
+example_templates() {
+    local of='"language":"en_US","status":"APPROVED","category":"UTILITY"'
+    have_templates \
+        '{"id":"81","name":"table_reserved",'"$of"',"components":[{"type":"HEADER","format":"IMAGE"},{"type":"BODY","text":"A table for {{guests}} on {{day}}."}]}' \
+        '{"id":"82","name":"order_shipped",'"$of"',"components":[{"type":"BODY","text":"Order {{1}} is on its way."},{"type":"BUTTONS","buttons":[{"type":"URL","text":"Track","url":"https://shop.example/track/{{1}}"},{"type":"QUICK_REPLY","text":"Thanks"}]}]}' \
+        '{"id":"83","name":"spring_sale",'"$of"',"components":[{"type":"BODY","text":"{{1}} off."},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Stop"},{"type":"COPY_CODE","example":"SPRING20"}]}]}' \
+        '{"id":"84","name":"login_code",'"${of/UTILITY/AUTHENTICATION}"',"components":[{"type":"BODY","text":"{{1}} is your code."},{"type":"BUTTONS","buttons":[{"type":"URL","text":"Copy","url":"https://www.whatsapp.com/otp/code/?code={{1}}"}]}]}' \
+        '{"id":"85","name":"book_table",'"$of"',"components":[{"type":"BODY","text":"Choose a day."},{"type":"BUTTONS","buttons":[{"type":"FLOW","text":"Book","flow_id":"7002"}]}]}'
+}
+
+@test "the platform accepts each whole example of the reference for its template, and none for another" {
+    local examples example media count=0
+    example_templates
+    media=$(sandbox POST media "{\"wabaId\":\"$WABA\",\"mimeType\":\"image/png\",\"size\":100}" | gojq -r .id)
+    mapfile -d '' -t examples < <(awk '/^## / { inside = /^## 2\.9 / }
+        inside && $0 == "```json" { is_code = 1; next }
+        is_code && $0 == "```" { printf "%c", 0; is_code = 0 }
+        is_code' "$root/doc/api/templates.md")
+    for example in "${examples[@]}"; do
+        printf 'case: %s\n' "$example"
+        example=${example//15550001000/$LINE}
+        example=${example//\"7001\"/\"$media\"}
+        api POST /v2/templates/send -d "$example"
+        assert_success
+        count=$((count + 1))
+        api POST /v2/templates/send -d "$(gojq -c 'del(.components[-1])' <<<"$example")"
+        [[ $example == *'"flow"'* ]] || assert_error 400 VALIDATION_ERROR
+    done
+    assert_equal "$count" 5
+}
+
 @test "send names the template in the request upstream, in en_US unless a language is given" {
     have_templates "$(template hello)" "$(template hello de)"
     api POST /v2/templates/send -d "$(sending "\"to\":\"+1 (555) 000-1111\"" '"templateName":"hello"')"

@@ -12,6 +12,11 @@ product_version() {
     sed -n 's/^#define SWITCHBOARD_VERSION *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
 }
 
+# Prints the date of that version: product_date ROOT
+product_date() {
+    sed -n 's/^#define SWITCHBOARD_DATE *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
+}
+
 # Prints the schema version of the programs: schema_version_in ROOT
 schema_version_in() {
     sed -n 's/^const int schema_version = \(.*\);/\1/p' "$1/lib/store/move/schema_steps.c"

@@ -19,15 +19,18 @@ def heading: if .level == 2 then ".SH \(.text | ascii_upcase | text)\n"
 def route: ([alternatives | ".PP\n\(text)\n"] | join("")) + ([route_tables | table] | join(""))
     + (command | code) + ([example_answer | code] | join(""));
 
-def page($routes): reduce .blocks[] as $block ({out: "", route: null};
+# A heading begins a paragraph of its own.
+def put($text): .out += (if .is_fresh then $text | ltrimstr(".PP\n") else $text end)
+    | .is_fresh = (.is_fresh and $text == "");
+def page($routes): reduce .blocks[] as $block ({out: "", route: null, is_fresh: false};
         if $block.kind == "heading" then
-            (if .route then .out += (.route | route) | .route = null else . end)
-            | .out += ($block | heading) | .route = ($block.text | route_of($routes))
+            (if .route then put(.route | route) | .route = null else . end)
+            | put($block | heading) | .is_fresh = true | .route = ($block.text | route_of($routes))
         elif .route and ($block | is_source) then .
-        else .out += ($block | render) end)
-    | if .route then .out += (.route | route) else . end | .out;
+        else put($block | render) end)
+    | if .route then put(.route | route) else . end | .out;
 
-. as $all | ".TH SWITCHBOARD\\-API 7 \"\" \"Switchboard \(.version)\"\n.SH NAME\n"
+. as $all | ".TH SWITCHBOARD\\-API 7 \"\(.date)\" \"Switchboard \(.version)\"\n.SH NAME\n"
     + "switchboard\\-api \\- the HTTP API of Switchboard\n"
     + ([.pages[] | page($all.routes)] | join(""))
     | rtrimstr("\n")

@@ -26,6 +26,10 @@ def choices: if . == [] then {chosen: [], excluded: []}
         | {chosen: ($rest.chosen + [.]), excluded: ($rest.excluded + ($names - [.]))}
         | select(.chosen - .excluded == .chosen) end;
 
+# The schema of a member that must be absent: the same as `false`, at which generators of OpenAPI
+# 3.0 stop; the type is for those that take no notice of `not`.
+def absent: {type: "null", not: {}};
+
 # The object of the members whose paths start with the prefix. With alternatives of which exactly
 # one may be present, it has a schema for each choice.
 def object($route; $prefix):
@@ -41,6 +45,7 @@ def object($route; $prefix):
             + (if .to then {maxItems: .to} else {} end)
             + (if any($route.members[]; .path | startswith($field.path + "[]."))
                 then {items: object($route; $field.path + "[].")}
+                elif $field.items then {items: reference($field.items)}
                 elif .type == "array of strings"
                 then {uniqueItems: true, items: (if .schema then reference(.schema)
                     else {type: "string"} + text_rules end)}
@@ -51,7 +56,7 @@ def object($route; $prefix):
     | [[$route.exclusive[] | select(.[0] | is_own)] | choices
         | . as $choice | [$own[] | select(.path | IN($choice.excluded[]) | not)]
         | {type: "object", properties: (([.[] | {key: .name, value: (described + value)}]
-                + [$choice.excluded[] | {key: .[($prefix | length):], value: false}])
+                + [$choice.excluded[] | {key: .[($prefix | length):], value: absent}])
                 | from_entries)}
             + ([.[] | select(.required or (.path | IN($choice.chosen[]))).name]
                 | if . == [] then {} else {required: .} end)] as $each
@@ -73,7 +78,7 @@ def dispatched($routes): . as $route
     | def kind($name): first($routes[] | select(.path == "\($route.path)/\($name)"))
         | reference("\(operation)Body");
     def condition: {required: [.members | keys_unsorted[]], properties: (.members | map_values(
-        if . == "any" then true elif . == "true" then {const: true} else {type: .} end))};
+        if . == "any" then {} elif . == "true" then {const: true} else {type: .} end))};
     def chain: if . == [] then {not: {}}
         else {if: (.[0] | condition), then: (.[0].kind as $name | kind($name)),
             else: (.[1:] | chain)} end;

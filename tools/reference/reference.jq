@@ -15,8 +15,9 @@ def scopes: .page as $page
     | .[] | select(.name)
     | . + {
         text: [.blocks[] | select(.kind == "paragraph").text],
-        rows: (.blocks | map(select(.kind == "table")) | [.[] | .head[0] as $kind | .rows[]
-            | {kind: $kind, key: (.[0] | gsub("`"; "")), second: .[1], text: .[-1]}]),
+        rows: (.blocks | map(select(.kind == "table")) | [.[] | .head as $head | .rows[]
+            | {kind: $head[0], key: (.[0] | gsub("`"; "")), second: .[1], text: .[-1],
+                items: (if $head[1] == "items" then .[1] else null end)}]),
         data: [.blocks[] | select(.kind == "code" and .info == "json data").text][0],
         answer: [.blocks[] | select(.kind == "code" and .info == "json answer").text][0],
         request: [.blocks[] | select(.kind == "code" and .info == "json request").text][0]};
@@ -69,7 +70,8 @@ def merge($scopes; $schemas):
     | (first($mine[] | select(.name == ($route | id))) // {text: []}) as $own
     | .text = $own.text
     | .summary = ($own.text[0] // "" | sub("(?<s>[.:]) .*$"; .s) | sub("[.:]$"; ""))
-    | .members |= map(.text = text_of($mine; "field"; .path))
+    | .members |= map(.text = text_of($mine; "field"; .path) | .path as $path
+        | .items = ([$mine[] | .rows[] | select(.kind == "field" and .key == $path).items] | last))
     | .query |= map(.text = text_of($mine; "query"; .path))
     | .segments |= map({path: ., text: text_of($mine; "segment"; .)})
     | .headers = [$mine[] | .rows[] | select(.kind == "header") | {path: .key, text}]
@@ -164,6 +166,7 @@ def type_problems($vocabularies; $events; $translations):
         | map({key: .[0], value: .[1]}) | from_entries)}] | unique) as $vocabularies
 | {
     version: $version,
+    date: $date,
     routes: [$routes[] | merge($scopes; $schemas)],
     events: [$scopes[] | select(.name | startswith("Event "))
         | {type: .name[6:], text, data: (.data | fromjson)}],
