@@ -89,6 +89,36 @@ DROP TRIGGER line_settings_insert; CREATE TRIGGER line_settings_insert AFTER INS
 END
 }
 
+@test "restore refuses a backup whose secrets the key file does not open, unless it is forced" {
+    local key=$STACK/secret.key
+    backup_named now
+    cp -p "$key" "$BATS_TEST_TMPDIR/secret.key"
+    switchboard key rotate | grep -qx 'Backups made before open only with a copy of the key file of their time'
+    refuses " secrets of $STACK/copy, written at 20" "$STACK/copy"
+    [[ $output == *"do not open with $key; their keys: $(cut -d ' ' -f 1 "$BATS_TEST_TMPDIR/secret.key"). Nothing was changed."* ]] ||
+        fail "$output"
+    mv "$key" "$key.away"
+    refuses "$key" "$STACK/copy"
+    mv "$key.away" "$key"
+    api GET /v2/templates
+    assert_success
+    # what the message says: the lines of the older file first
+    cat "$key" >>"$BATS_TEST_TMPDIR/secret.key"
+    cat "$BATS_TEST_TMPDIR/secret.key" >"$key"
+    switchboard restore "$STACK/copy" >/dev/null
+    api GET /v2/templates
+    assert_success
+    # the newest key seals, and opens nothing of the older database
+    rm "$DB.before-restore"
+    sed -i 1d "$key"
+    switchboard restore "$STACK/copy" --force | grep -q '^.* now has the content of '
+    api GET /v2/templates
+    assert_error 500 INTERNAL_ERROR 'cannot decrypt a platform access token'
+    cat "$BATS_TEST_TMPDIR/secret.key" >"$key"
+    api GET /v2/templates
+    assert_success
+}
+
 @test "restore creates a missing database, with its directory's owner and group and mode 0660" {
     local config=$STACK/gone.conf
     backup_named 'then'

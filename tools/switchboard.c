@@ -30,6 +30,8 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_FAILED] = {"--failed", VALUE_NONE, "only events whose last attempt failed"},
     [OPTION_FIELDS] = {"--fields", VALUE_FIELDS,
                        "fields of the platform's changes; default: messages"},
+    [OPTION_FORCE] = {"--force", VALUE_NONE,
+                      "restore a backup although the key file does not open its secrets"},
     [OPTION_FULL] = {"--full", VALUE_NONE,
                      "check the whole database for damage: minutes for a large one"},
     [OPTION_KIND] = {"--kind", VALUE_KIND, "what the webhook gets; default: event"},
@@ -311,13 +313,15 @@ const struct command commands[] = {
      .details = "The gateway continues to work meanwhile. `switchboard restore` restores the\n"
                 "copy. The key file is not part of it."},
     {.noun = "restore", .needs = NEEDS_CONFIG, .run = restore_run,
+     .options = OPTION(FORCE),
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "replace the content of the database by that of a backup",
      .details = "The backup is checked first. The gateway may continue to work: the content of\n"
                 "the database is copied to DATABASE.before-restore and replaced in one\n"
-                "transaction. Owner and mode stay. The restored secrets open only with the key\n"
-                "file of the backup's time. If there is no database, it is created with the owner\n"
-                "and group of its directory."},
+                "transaction. Owner and mode stay. The secrets of a backup open only with the key\n"
+                "file of its time: if one does not open with the present key file, the command\n"
+                "changes nothing, except with --force. If there is no database, it is created with\n"
+                "the owner and group of its directory."},
 
     {.noun = "copy-to", .needs = NEEDS_CONFIG, .run = copy_to_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_TARGET},

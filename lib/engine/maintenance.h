@@ -11,6 +11,11 @@ enum {
 };
 
 struct store_restoration {
+    /* Set by the caller: asked about the checked backup, before anything is changed; false: stop.
+     * NULL: any backup is accepted. */
+    bool (*accept)(struct store *backup, void *context);
+    void *context;
+    bool is_refused; /* by `accept` */
     int version;     /* the schema version of the restored content */
     bool is_older;   /* older than this program's: it must be migrated */
     bool has_former; /* there was a database, which was copied to `target.before-restore` */

@@ -12,7 +12,7 @@ static enum store_result backup(struct store *store, const char *path) {
 static enum store_result restore(const char *target, const char *file,
                                  struct store_restoration *restoration, struct store **out) {
     (void)file;
-    *restoration = (struct store_restoration){0};
+    (void)restoration;
     enum store_result result = postgresql_connect(target, true, out);
     return result != STORE_OK
                ? result

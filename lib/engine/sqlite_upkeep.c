@@ -276,12 +276,16 @@ static enum store_result restore_from(struct store *source, const char *path,
 static enum store_result restore(const char *path, const char *file,
                                  struct store_restoration *restoration, struct store **store) {
     struct store *source, *target = NULL;
-    *restoration = (struct store_restoration){.has_former = access(path, F_OK) == 0};
+    restoration->has_former = access(path, F_OK) == 0;
     enum store_result result = open_source(file, path, &restoration->version, &source);
     *store = source;
     if (result != STORE_OK)
         return result;
     restoration->is_older = restoration->version < schema_version;
+    restoration->is_refused =
+        restoration->accept && !restoration->accept(source, restoration->context);
+    if (restoration->is_refused)
+        return STORE_CONFLICT;
     result = restore_from(source, path, restoration, &target);
     if (target) {
         *store = target;

@@ -21,9 +21,9 @@ enum store_result store_backup(struct store *store, const char *path);
  * checked completely before. An existing database stays the same file, and its content is replaced
  * in one transaction: processes that have it open continue with the new content, and a restoration
  * that is killed changes nothing. The former content is copied to `target.before-restore` first. A
- * new database gets its directory's owner and group. STORE_CONFLICT: `file` cannot be restored, or
- * a file is in the way; STORE_NOT_FOUND: no such `file`. `*store` is for store_reason and
- * store_close only. */
+ * new database gets its directory's owner and group. `*restoration` is zero, but for `accept` and
+ * its context. STORE_CONFLICT: `file` cannot be restored, or was refused, or a file is in the way;
+ * STORE_NOT_FOUND: no such `file`. `*store` is for store_reason and store_close only. */
 enum store_result store_restore(const char *target, const char *file,
                                 struct store_restoration *restoration, struct store **store);
 

@@ -22,7 +22,7 @@ static void check_refused(const char *target, const char *named) {
     store_close(store);
     CHECK_INTEGER_AS(target, store_migrate(target, &from, &to, &store), STORE_UNAVAILABLE);
     store_close(store);
-    struct store_restoration done;
+    struct store_restoration done = {0};
     CHECK_INTEGER_AS(target, store_restore(target, "/dev/null", &done, &store), STORE_UNAVAILABLE);
     store_close(store);
 }

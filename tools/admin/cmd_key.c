@@ -53,7 +53,9 @@ static int print_rotation(struct invocation *call, const struct key_round *last,
     for (size_t i = 0; i < last->dropped_count; i++)
         json_write_integer(&json, NULL, last->dropped[i]);
     json_write_end(&json);
-    return object_print(call, &json, "key %u seals; values resealed: %zu, old keys removed: %zu",
+    return object_print(call, &json,
+                        "key %u seals; values resealed: %zu, old keys removed: %zu\nBackups made "
+                        "before open only with a copy of the key file of their time",
                         last->newest, resealed, last->dropped_count);
 }
 

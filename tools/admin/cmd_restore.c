@@ -1,13 +1,81 @@
 /* switchboard restore */
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/seal.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "store/sealed.h"
 #include "store/upkeep.h"
+
+/* Counts the values that no key of the ring opens, and puts the ids of their keys into `ids`. */
+static size_t count_closed(struct arena *arena, const struct keyring *ring,
+                           const struct store_sealed *values, size_t count, struct buffer *ids) {
+    bool is_named[UINT8_MAX + 1] = {false};
+    size_t closed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct slice value = values[i].value;
+        struct slice secret = seal_open(ring, arena, value, values[i].seal_context);
+        const uint8_t id = value.n ? (uint8_t)value.p[0] : 0;
+        if (secret.p) {
+            crypto_wipe((void *)(uintptr_t)secret.p, secret.n);
+            continue;
+        }
+        if (!is_named[id])
+            buffer_printf(ids, "%s%u", ids->n ? ", " : "", id);
+        is_named[id] = true;
+        closed++;
+    }
+    return closed;
+}
+
+/* When the backup was written; its file may have been copied since with its time. */
+static const char *time_of(struct arena *arena, const char *path) {
+    struct stat found;
+    return stat(path, &found) == 0 ? time_text(arena, (int64_t)found.st_mtime * 1000) : "unknown";
+}
+
+/* Whether the key file opens the secrets of the backup: a gateway that cannot open them answers 500
+ * to each request that calls the platform. */
+static bool accept(struct store *backup, void *context) {
+    struct invocation *call = context;
+    const char *path = call->operands[0], *key_file = call->config.secret_key_file, *error;
+    struct arena *arena = &call->arena;
+    struct buffer ids = buffer_in(arena);
+    struct keyring ring;
+    struct store_sealed *values;
+    size_t count;
+    if (store_list_sealed(backup, arena, &values, &count) != STORE_OK) {
+        fail("the secrets of %s cannot be read: %s", path, store_reason(backup));
+        return false;
+    }
+    if (!count)
+        return true;
+    if (keyring_read(key_file, arena, &ring, &error) != 0) {
+        fail("%s. With --force the backup is restored without a look at its secrets", error);
+        return false;
+    }
+    const size_t closed = count_closed(arena, &ring, values, count, &ids);
+    crypto_wipe(&ring, sizeof ring);
+    if (closed)
+        fail("%zu of %zu secrets of %s, written at %s, do not open with %s; their keys: %s. "
+             "Nothing was changed. Insert the lines of the key file of that time at the beginning "
+             "of %s and repeat the command; or use --force, and then set the platform tokens and "
+             "webhook codes again",
+             closed, count, path, time_of(arena, path), key_file,
+             arena_copy(arena, buffer_slice(&ids)), key_file);
+    return !closed;
+}
 
 int restore_run(struct invocation *call) {
     const char *path = call->operands[0], *database = call->config.database_name;
-    struct store_restoration done;
+    struct store_restoration done = {.accept = call->options[OPTION_FORCE] ? NULL : accept,
+                                     .context = call};
     enum store_result result = store_restore(call->config.database, path, &done, &call->store);
+    if (done.is_refused)
+        return EXIT_FAILED;
     if (result == STORE_CONFLICT || result == STORE_NOT_FOUND)
         return fail("%s", store_reason(call->store));
     if (result != STORE_OK)

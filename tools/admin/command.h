@@ -66,6 +66,7 @@ enum option {
     OPTION_ENDS,
     OPTION_FAILED,
     OPTION_FIELDS,
+    OPTION_FORCE,
     OPTION_FULL,
     OPTION_KIND,
     OPTION_LIMIT,
