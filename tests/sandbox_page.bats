@@ -130,5 +130,5 @@ signature_of() { # FILE
     # after a change of the table: switchboard-sandbox --calls prints the end of the page
     assert_equal "$(sed -n '/^### /,$p' "$page")" \
         "$("$OUT/tools/switchboard-sandbox" --calls | sed 1d)"
-    assert_equal "$(grep -c '^### ' "$page")" 34
+    assert_equal "$(grep -c '^### ' "$page")" 35
 }

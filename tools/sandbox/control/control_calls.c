@@ -8,6 +8,7 @@
 #include "state/flow_list.h"
 #include "state/media_object.h"
 #include "state/media_url.h"
+#include "state/node_answer.h"
 #include "state/node_state.h"
 #include "state/settings.h"
 #include "state/template_list.h"
@@ -119,6 +120,10 @@ static void templates_change(struct exchange *exchange) {
 
 static void nodes_show(struct exchange *exchange) {
     node_state_print(&exchange->reply.body, exchange_segment(exchange, 2));
+}
+
+static void nodes_answer(struct exchange *exchange) {
+    control_done(exchange, node_answer_put(exchange_segment(exchange, 2), exchange->json));
 }
 
 static void flows_clear(struct exchange *exchange) {
@@ -368,8 +373,13 @@ const struct control_call control_calls[] = {
      .meaning = "Deletes all flows."},
     {"GET", "nodes/*", LOCK_READ, ANSWER(nodes_show),
      .meaning = "What clients changed at an account or number: `{profile, settings, commerce, "
-                "registration, subscription, webhook}`, with the PIN, the code of request_code and "
-                "the verify_token."},
+                "registration, subscription, webhook, answer}`, with the PIN, the code of "
+                "request_code and the verify_token."},
+    {"POST", "nodes/*", LOCK_WRITE, ANSWER(nodes_answer),
+     .meaning = "Makes an account, a number, the app (730000000000001) or an access token (in "
+                "debug_token) answer with these members in place of its own, such as "
+                "`{\"status\":\"BANNED\"}`, merged by RFC 7396; for `subscribed_apps` and the app's "
+                "`subscriptions` the members of these names. `{}` ends this."},
     {"DELETE", "nodes", LOCK_WRITE, CHANGE(edges_clear),
      .meaning = "Deletes that of all, and blocked users, QR codes and upload sessions."},
     {"GET", "media", LOCK_READ, PRINT(media_list),

@@ -63,10 +63,6 @@ void subscription_print(struct buffer *out, const char *waba_id) {
     cJSON_Delete(state);
 }
 
-void subscription_list(struct exchange *exchange, const struct target *target) {
-    subscription_print(&exchange->reply.body, target->account->waba_id);
-}
-
 void subscription_add(struct exchange *exchange, const struct target *target) {
     struct callback callback = {.node_id = target->id,
                                 .url = parameter_text(exchange, "override_callback_uri"),

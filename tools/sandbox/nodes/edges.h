@@ -21,12 +21,16 @@ extern const struct edge graph_edges[];
 /* Answers a request whose version and token are valid (graph_dispatch.c). */
 void graph_dispatch(struct exchange *exchange);
 
-/* app_node.c: GET /app and GET /debug_token, what the token in `input_token` may do. */
+/* app_node.c: GET /app; GET /{app}/subscriptions, the webhook of the app, which needs the token of
+ * the app; GET /debug_token, what the token in `input_token` may do. */
 void app_show(struct exchange *exchange, const struct target *target);
+void app_subscriptions(struct exchange *exchange, const struct target *target);
+void app_subscriptions_refuse(struct exchange *exchange, const struct target *target);
 void token_debug(struct exchange *exchange, const struct target *target);
 
-/* waba_node.c: GET /{waba-id}. */
+/* waba_node.c: GET /{waba-id}, and of it subscribed_apps. */
 void waba_show(struct exchange *exchange, const struct target *target);
+void subscription_list(struct exchange *exchange, const struct target *target);
 
 /* phone_node.c: GET /{phone-number-id} and GET /{waba-id}/phone_numbers. */
 void phone_show(struct exchange *exchange, const struct target *target);
@@ -73,9 +77,8 @@ void commerce_settings_show(struct exchange *exchange, const struct target *targ
 void commerce_settings_change(struct exchange *exchange, const struct target *target);
 
 /* callback_override.c: the callback URLs that an account or a number has instead of that of the
- * app. GET, POST and DELETE /{waba-id}/subscribed_apps; an account whose subscription was deleted
- * gets webhooks nevertheless. */
-void subscription_list(struct exchange *exchange, const struct target *target);
+ * app. POST and DELETE /{waba-id}/subscribed_apps; an account whose subscription was deleted gets
+ * webhooks nevertheless. */
 void subscription_add(struct exchange *exchange, const struct target *target);
 void subscription_remove(struct exchange *exchange, const struct target *target);
 

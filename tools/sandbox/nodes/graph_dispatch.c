@@ -1,5 +1,6 @@
 #include "nodes/edges.h"
 
+#include "state/access_token.h"
 #include "state/flow_list.h"
 #include "state/media_object.h"
 #include "state/template_list.h"
@@ -13,6 +14,7 @@ enum { IDS_MAX = 50 };
 static const char *const type_names[] = {[NODE_NONE] = "",
                                          [NODE_ME] = "User",
                                          [NODE_APP] = "Application",
+                                         [NODE_OWN_APP] = "Application",
                                          [NODE_DEBUG_TOKEN] = "debug_token",
                                          [NODE_WABA] = "WhatsAppBusinessAccount",
                                          [NODE_PHONE] = "WhatsAppBusinessPhoneNumber",
@@ -57,10 +59,20 @@ static const struct account *owner_find(const char *id, struct target *target) {
     return account;
 }
 
+/* The same for the token of the app, which has the app and debug_token alone. */
+static enum node app_node(const char *id) {
+    enum node node = named_node(id);
+    return node == NODE_APP ? NODE_OWN_APP : node == NODE_DEBUG_TOKEN ? node : NODE_NONE;
+}
+
 /* Finds the object with this id for a caller with this token. An object of an account with another
  * token counts as unknown: NODE_NONE. */
 static struct target target_find(const char *id, const char *token) {
     struct target target = {.node = named_node(id), .id = id};
+    if (token_check(token) == TOKEN_APP) {
+        target.node = app_node(id);
+        return target;
+    }
     if (target.node != NODE_NONE) {
         target.account = account_by_token(token);
         return target;

@@ -54,7 +54,8 @@ static bool token_answer(struct exchange *exchange) {
         return false;
     }
     switch (token ? token_check(token) : TOKEN_UNKNOWN) {
-    case TOKEN_VALID: return true;
+    case TOKEN_VALID:
+    case TOKEN_APP: return true;
     case TOKEN_EXPIRED: reply_error_as(exchange, 190, 463, expired, NULL); return false;
     case TOKEN_REVOKED: reply_error_as(exchange, 190, 460, revoked, NULL); return false;
     case TOKEN_UNKNOWN: break;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "state/list_page.h"
+#include "state/node_answer.h"
 #include "text/json_print.h"
+#include "text/memory.h"
 
 static const struct node_shape profile_edge = {.type = "WhatsAppBusinessProfile",
                                                .without_id = true};
@@ -53,9 +55,8 @@ static void print_display(struct buffer *out, const char *digits) {
     json_quote_text(out, text);
 }
 
-/* Appends the number with all its fields. */
-static void print_phone(struct buffer *out, const struct account *account,
-                        const struct phone *phone) {
+static void print_members(struct buffer *out, const struct account *account,
+                          const struct phone *phone) {
     buffer_add_text(out, "{\"verified_name\":");
     json_quote_text(out, account_name(account));
     print_display(out, phone->display);
@@ -67,6 +68,16 @@ static void print_phone(struct buffer *out, const struct account *account,
     profile_print(out, phone->id);
     print_health(out, account, phone);
     buffer_printf(out, ",\"id\":\"%s\"}", phone->id);
+}
+
+/* Appends the number with all its fields. */
+static void print_phone(struct buffer *out, const struct account *account,
+                        const struct phone *phone) {
+    struct arena *arena = memory_open();
+    struct buffer own = buffer_in(arena);
+    print_members(&own, account, phone);
+    node_answer_print(out, phone->id, buffer_slice(&own));
+    memory_close(arena);
 }
 
 void phone_show(struct exchange *exchange, const struct target *target) {

@@ -1,6 +1,8 @@
 #include "nodes/edges.h"
 
+#include "state/node_answer.h"
 #include "text/json_print.h"
+#include "text/strict_json.h"
 
 static const struct node_shape subscription_shape = {.type = "WhatsAppApplication",
                                                      .without_id = true};
@@ -29,8 +31,7 @@ static void print_business(struct buffer *out, const char *name, const struct ac
     buffer_printf(out, ",\"id\":\"5%s\"}", account->waba_id);
 }
 
-/* Appends the account with all its fields. */
-static void print_account(struct buffer *out, const struct account *account) {
+static void print_members(struct buffer *out, const struct account *account) {
     buffer_printf(out, "{\"id\":\"%s\",\"name\":", account->waba_id);
     json_quote_text(out, account_name(account));
     buffer_add_text(out, constant_members);
@@ -48,8 +49,21 @@ static void print_account(struct buffer *out, const struct account *account) {
     buffer_add_char(out, '}');
 }
 
+/* Returns the account with all its fields. */
+static struct slice whole_account(struct exchange *exchange, const struct account *account) {
+    struct buffer own = buffer_in(exchange->arena), whole = buffer_in(exchange->arena);
+    print_members(&own, account);
+    node_answer_print(&whole, account->waba_id, buffer_slice(&own));
+    return buffer_slice(&whole);
+}
+
 void waba_show(struct exchange *exchange, const struct target *target) {
-    struct buffer whole = buffer_in(exchange->arena);
-    print_account(&whole, target->account);
-    fields_print(exchange, buffer_slice(&whole), &waba_shape, fields_chosen(exchange));
+    fields_print(exchange, whole_account(exchange, target->account), &waba_shape,
+                 fields_chosen(exchange));
+}
+
+void subscription_list(struct exchange *exchange, const struct target *target) {
+    struct slice edge = SLICE("{\"data\":[]}"); /* the control call may remove the member */
+    json_member(whole_account(exchange, target->account), "subscribed_apps", &edge);
+    buffer_add_slice(&exchange->reply.body, edge);
 }

@@ -1,6 +1,7 @@
 #include "state/access_token.h"
 
-#include "state/account.h"
+#include "state/graph_target.h"
+#include "state/settings.h"
 #include "text/memory.h"
 #include "text/text.h"
 
@@ -13,13 +14,20 @@ struct token_override {
 
 static struct token_override *overrides; /* the newest first */
 
+static bool is_of_app(const char *token) {
+    return settings.app_secret && strncmp(token, APP_ID "|", sizeof APP_ID) == 0 &&
+           strcmp(token + sizeof APP_ID, settings.app_secret) == 0;
+}
+
 enum token_state token_check(const char *token) {
     const struct token_override *override = overrides;
     while (override && strcmp(override->token, token) != 0)
         override = override->next;
     if (override && override->state != TOKEN_VALID)
         return override->state;
-    return account_by_token(token) ? TOKEN_VALID : TOKEN_UNKNOWN;
+    if (account_by_token(token))
+        return TOKEN_VALID;
+    return is_of_app(token) ? TOKEN_APP : TOKEN_UNKNOWN;
 }
 
 static void token_override(const char *token, enum token_state state) {

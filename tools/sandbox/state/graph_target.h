@@ -13,7 +13,8 @@
 enum node {
     NODE_NONE,
     NODE_ME,
-    NODE_APP,
+    NODE_APP,     /* for the token of an account */
+    NODE_OWN_APP, /* for the token of the app */
     NODE_DEBUG_TOKEN,
     NODE_WABA,
     NODE_PHONE,
