@@ -306,7 +306,7 @@ switchboard.db.queue"
 
 @test "--help of a noun lists its commands" {
     done_quietly account --help
-    assert_equal "$(grep -c '^  switchboard account ' "$body")" 3
+    assert_equal "$(grep -c '^  switchboard account ' "$body")" 4
 }
 
 @test "--help needs no configuration and changes nothing" {

@@ -41,6 +41,7 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_NEW_CODE] = {"--new-code", VALUE_NONE, "set a new random code and print it, once"},
     [OPTION_NO_SPLIT] = {"--no-split", VALUE_NONE, "each POST has the messages of the platform's"},
     [OPTION_NUMBER] = {"--number", VALUE_NUMBER, "the phone number, as displayed"},
+    [OPTION_ONLINE] = {"--online", VALUE_NONE, "ask the platform about each business account too"},
     [OPTION_PHONE_NUMBER_ID] = {"--phone-number-id", VALUE_PHONE_NUMBER_ID,
                                 "the platform's id of the line"},
     [OPTION_PLATFORM_TYPE] = {"--platform-type", VALUE_PLATFORM_TYPE,
@@ -123,6 +124,14 @@ const struct command commands[] = {
     {.noun = "account", .verb = "list", .needs = NEEDS_STORE, .run = account_list,
      .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "list business accounts"},
+    {.noun = "account", .verb = "check", .needs = NEEDS_STORE, .run = account_check,
+     .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
+     .summary = "ask the platform whether an account, or each, is set up completely",
+     .details = "Looks at the token (kind, end, scopes), the app's secret, webhook URL and fields, the\n"
+                "business account, the app that is subscribed to it, its numbers, and when the last\n"
+                "webhook was stored. It changes nothing, and takes at most 10 seconds for an account.\n"
+                "Each line begins with ok, warn or FAIL and says what to do; one FAIL makes the exit\n"
+                "status 1. The page platform-setup describes the steps."},
 
     {.noun = "line", .verb = "add", .needs = NEEDS_STORE, .run = line_add,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
@@ -132,6 +141,12 @@ const struct command commands[] = {
      .summary = "add a phone line to a business account and print its id",
      .details = "A user's first line is the primary one. If the same account has the line\n"
                 "archived, this restores it."},
+    {.noun = "line", .verb = "import", .needs = NEEDS_STORE, .run = line_import,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
+     .summary = "add the numbers that the platform lists for a business account as lines",
+     .details = "Prints for each number whether it was added, kept or refused. A line that exists is\n"
+                "kept as it is, archived or not, so running this again is harmless. A number that is\n"
+                "a line of another account is refused; then the exit status is 1."},
     {.noun = "line", .verb = "archive", .needs = NEEDS_STORE, .run = line_archive,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_PHONE_NUMBER_ID},
      .summary = "archive a line: GET /v2/me does not list it any more, and it cannot send"},
@@ -300,13 +315,14 @@ const struct command commands[] = {
                 "another key than this host. Older backups need the key file of their time."},
 
     {.noun = "doctor", .needs = NEEDS_NO_FILE, .run = doctor_run,
-     .options = OPTION(FULL) | OPTION(URL),
+     .options = OPTION(FULL) | OPTION(ONLINE) | OPTION(URL),
      .summary = "show the configuration and check the installation",
      .details = "Each line begins with ok, warn or FAIL; one FAIL makes the exit status 1. Only\n"
                 "the tables of users, accounts and lines are checked for damage, so the time does\n"
                 "not grow with the traffic. --full checks the whole database, and every reference\n"
                 "from one row to another. With --url or public_url the web server is asked too: whether\n"
-                "the programs answer, the token reaches them, and no private file is served."},
+                "the programs answer, the token reaches them, and no private file is served.\n"
+                "--online adds what `switchboard account check` prints for each account."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
      .summary = "write a checked copy of the database to a new file",

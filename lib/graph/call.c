@@ -24,7 +24,8 @@ void graph_call(const struct config *config, struct arena *arena, const struct g
     http_set(
         &transfer.http, CURLOPT_URL,
         arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
-    http_set(&transfer.http, CURLOPT_TIMEOUT_MS, (long)GRAPH_CALL_TIMEOUT_MS);
+    http_set(&transfer.http, CURLOPT_TIMEOUT_MS,
+             call->limit_ms ? (long)call->limit_ms : (long)GRAPH_CALL_TIMEOUT_MS);
     if (call->body.p) {
         http_add_header(&transfer.http, "Content-Type: application/json");
         http_set(&transfer.http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);

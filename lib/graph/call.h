@@ -13,11 +13,12 @@ struct graph_call {
     const char *path;   /* the path after the version, percent-encoded: "1065/messages" */
     const char *token;  /* the platform access token; never logged */
     struct slice body;  /* JSON, of a POST; p == NULL: no body */
+    int64_t limit_ms;   /* the longest time for the whole call; 0: 30 s */
 };
 
-/* Makes the call and waits for the answer: at most 5 s to connect, 30 s in total. An answer with
- * more than 16 MB of body is a failure. TLS, redirects and proxies are as in http_client.h. A POST
- * is sent at most once. The strings and the body of the answer live in `arena`. */
+/* Makes the call and waits for the answer: at most 5 s to connect, `limit_ms` in total. An answer
+ * with more than 16 MB of body is a failure. TLS, redirects and proxies are as in http_client.h. A
+ * POST is sent at most once. The strings and the body of the answer live in `arena`. */
 void graph_call(const struct config *config, struct arena *arena, const struct graph_call *call,
                 struct graph_answer *answer);
 

@@ -8,6 +8,10 @@ char *graph_page_path(struct arena *arena, const struct graph_page_request *want
     struct buffer path = buffer_in(arena);
     char mark = '?';
     buffer_printf(&path, "%s/%s", graph_escape(arena, slice_of(wanted->waba_id)), wanted->edge);
+    if (wanted->fields) {
+        buffer_printf(&path, "%cfields=%s", mark, wanted->fields);
+        mark = '&';
+    }
     if (wanted->limit) {
         buffer_printf(&path, "%climit=%" PRId64, mark, wanted->limit);
         mark = '&';

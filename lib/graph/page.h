@@ -8,9 +8,10 @@
 /* A page of a list of a business account. */
 struct graph_page_request {
     const char *waba_id;
-    const char *edge;  /* message_templates, flows */
-    int64_t limit;     /* items per page; 0: the platform's default */
-    const char *after; /* the cursor; NULL: the first page */
+    const char *edge;   /* message_templates, flows */
+    const char *fields; /* of each item; NULL: the platform's choice */
+    int64_t limit;      /* items per page; 0: the platform's default */
+    const char *after;  /* the cursor; NULL: the first page */
 };
 
 struct graph_page {

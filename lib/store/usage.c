@@ -42,3 +42,33 @@ enum store_result store_sum_usage(struct store *store, const char *user_id, cons
     arena_free(&arena);
     return sql_result(store);
 }
+
+static void note_usage(struct usage_last *last, int64_t hour, enum usage_measure measure,
+                       int64_t latest) {
+    if (measure != USAGE_OUT && hour > last->webhook)
+        last->webhook = hour;
+    else if (measure == USAGE_OUT && hour > last->sent && hour <= latest)
+        last->sent = hour;
+}
+
+enum store_result store_find_last_usage(struct store *store, const char *user_id, int64_t first,
+                                        int64_t latest, const struct line *lines, size_t count,
+                                        struct usage_last *last) {
+    static struct statement s = {.sql = "SELECT line_id, hour, measure FROM usage "
+                                        "WHERE user_id = ?1 AND hour >= ?2"};
+    struct arena arena;
+    for (size_t i = 0; i < count; i++)
+        last[i] = (struct usage_last){INT64_MIN, INT64_MIN};
+    arena_init(&arena, 1024 * 1024, NULL);
+    sql_start(store, &s, TEXT(user_id), INTEGER(first));
+    while (sql_row(store, &s)) {
+        const char *line_id = column_text(&s, 0, &arena);
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(lines[i].id, line_id) == 0)
+                note_usage(&last[i], column_integer(&s, 1), usage_find(column_text(&s, 2, &arena)),
+                           latest);
+        arena_reset(&arena);
+    }
+    arena_free(&arena);
+    return sql_result(store);
+}

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_USAGE_H
 #define SWITCHBOARD_STORE_USAGE_H
 
-#include "store/store.h"
+#include "store/line.h"
 
 enum { USAGE_HOUR_MS = 60 * 60 * 1000 };
 
@@ -39,5 +39,17 @@ struct usage_period {
 enum store_result store_sum_usage(struct store *store, const char *user_id, const char *line_id,
                                   int64_t first, int64_t length, struct usage_period *periods,
                                   size_t count);
+
+/* The last hours of a line; INT64_MIN: there was none. */
+struct usage_last {
+    int64_t sent;    /* with an outgoing message */
+    int64_t webhook; /* with a message or status that a webhook of the platform brought */
+};
+
+/* Finds the last hours of each of the user's `count` lines, from the hour `first` on; of the
+ * outgoing messages those up to the hour `latest`. What passed through other lines is left out. */
+enum store_result store_find_last_usage(struct store *store, const char *user_id, int64_t first,
+                                        int64_t latest, const struct line *lines, size_t count,
+                                        struct usage_last *last);
 
 #endif

@@ -36,6 +36,27 @@ enum {
 
 static const char *const level_words[] = {[OK] = "ok", [WARN] = "warn", [FAIL] = "FAIL"};
 
+void report_add_row(struct report *report, const struct report_row *row) {
+    struct arena *arena = &report->call->arena;
+    table_cell(&report->table, level_words[row->level]);
+    table_cell(&report->table, row->what);
+    table_cell(&report->table,
+               !row->account_id ? row->detail
+                                : arena_printf(arena, "%s: %s%s%s", row->account_id, row->detail,
+                                               row->todo ? ": " : "", row->todo ? row->todo : ""));
+    json_write_object(&report->json, NULL);
+    json_write_text(&report->json, "status", row->level == FAIL ? "fail" : level_words[row->level]);
+    json_write_text(&report->json, "check", row->what);
+    json_write_text(&report->json, "detail", row->detail);
+    if (row->account_id) {
+        json_write_text(&report->json, "accountId", row->account_id);
+        json_write_text(&report->json, "todo", row->todo);
+    }
+    json_write_end(&report->json);
+    if (row->level > report->worst)
+        report->worst = row->level;
+}
+
 void report_add(struct report *report, enum level level, const char *what, const char *format,
                 ...) {
     char detail[1024];
@@ -43,16 +64,7 @@ void report_add(struct report *report, enum level level, const char *what, const
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    table_cell(&report->table, level_words[level]);
-    table_cell(&report->table, what);
-    table_cell(&report->table, detail);
-    json_write_object(&report->json, NULL);
-    json_write_text(&report->json, "status", level == FAIL ? "fail" : level_words[level]);
-    json_write_text(&report->json, "check", what);
-    json_write_text(&report->json, "detail", detail);
-    json_write_end(&report->json);
-    if (level > report->worst)
-        report->worst = level;
+    report_add_row(report, &(struct report_row){level, what, NULL, detail, NULL});
 }
 
 static bool is_set(const char *value) {
@@ -477,7 +489,7 @@ static void (*const checks[])(struct report *report) = {
     check_tokens,          check_disk,          check_spool,          check_upstream,
     check_confinement,     doctor_check_layout, check_access,         check_types,
     doctor_check_counters, doctor_check_wake,   doctor_check_pending, check_refusals,
-    check_foreign,         check_linked,        doctor_check_site,
+    check_foreign,         check_linked,        doctor_check_site,    doctor_check_online,
 };
 
 int doctor_run(struct invocation *call) {

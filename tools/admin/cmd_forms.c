@@ -4,6 +4,7 @@
 #include "nouns.h"
 #include "output.h"
 #include "payload/flow_object.h"
+#include "platform_call.h"
 #include "secret.h"
 
 enum { PAGE_LIMIT = 100, MOST_PAGES = 1000 };
@@ -21,18 +22,6 @@ static int find_account(struct invocation *call, struct store_account *account) 
     return fail_missing(ROW_ACCOUNT, id);
 }
 
-static int fail_answer(struct invocation *call, const struct graph_answer *answer) {
-    struct json body = {0};
-    struct json_error error;
-    if (!answer->status)
-        return fail("the platform could not be reached: %s", answer->failure);
-    if (json_read(&call->arena, answer->body, &body, &error))
-        return fail("the platform answered %d without JSON", answer->status);
-    const char *message = json_text(json_find(body, "error.message"), &call->arena);
-    return fail("the platform answered %d: %s", answer->status,
-                message ? message : "no list of flows");
-}
-
 static int get_page(struct invocation *call, const char *token, struct graph_page_request *wanted,
                     struct graph_page *page) {
     struct graph_answer answer;
@@ -46,7 +35,7 @@ static int get_page(struct invocation *call, const char *token, struct graph_pag
     bool is_page = answer.status == 200 &&
                    json_read(&call->arena, answer.body, &json, &error) == 0 &&
                    graph_page_read(json, page);
-    return is_page ? EXIT_DONE : fail_answer(call, &answer);
+    return is_page ? EXIT_DONE : platform_fail(call, &answer, "list of flows");
 }
 
 /* Appends the account's flows of all pages to the buffer. */

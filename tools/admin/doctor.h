@@ -20,6 +20,17 @@ struct report {
     enum level worst;
 };
 
+/* A line of the report. */
+struct report_row {
+    enum level level;
+    const char *what;       /* the fixed name of the check */
+    const char *account_id; /* that it is about; NULL: the installation */
+    const char *detail;
+    const char *todo; /* NULL: nothing */
+};
+
+void report_add_row(struct report *report, const struct report_row *row);
+
 /* Adds a line to the report. `what` is the fixed name of the check; the detail is free text. */
 void report_add(struct report *report, enum level level, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -65,6 +76,12 @@ void doctor_check_site(struct report *report);
 
 /* Adds the lines about the hosts on the database. */
 void doctor_check_hosts(struct report *report);
+
+/* Checks the accounts at the platform, with --online only. */
+void doctor_check_online(struct report *report);
+
+/* Adds the lines about one account at the platform. */
+void report_add_account(struct report *report, const struct store_account *account);
 
 /* Checks run_dir, and whether the courier of this host listens there. */
 void doctor_check_wake(struct report *report);

@@ -7,7 +7,7 @@
 
 static const struct manual_item statuses[] = {
     {"0", "done"},
-    {"1", "failed, or a check of `doctor` failed"},
+    {"1", "failed, or a check of `doctor` or `account check` failed"},
     {"2", "wrong usage"},
     {0},
 };

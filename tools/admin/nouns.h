@@ -17,10 +17,12 @@ int plan_set(struct invocation *call);
 int account_add(struct invocation *call);
 int account_token(struct invocation *call);
 int account_list(struct invocation *call);
+int account_check(struct invocation *call);
 
 int line_add(struct invocation *call);
 int line_archive(struct invocation *call);
 int line_list(struct invocation *call);
+int line_import(struct invocation *call);
 
 int contact_block(struct invocation *call);
 int contact_unblock(struct invocation *call);
