@@ -46,6 +46,10 @@ add_templates() {
     browse inbox lostAnswer
 }
 
+@test "what was typed, chosen, quoted and sent survives a reload, a closed tab and a refusal" {
+    browse inbox nothingLost "$root/tools/demo/media/parcel.jpg"
+}
+
 @test "what one tab has read is read in the other tab" {
     browse inbox unread
 }

@@ -128,6 +128,135 @@ exports.lostAnswer = async ({page, open, logIn, step, BASE}) => {
     await refused.waitFor({state: 'detached'});
 };
 
+const fieldOf = (page) => page.getByLabel('Write a message');
+
+async function hasDraft(page, text, file, quote) {
+    await page.waitForFunction((wanted) =>
+        document.querySelector('.composer textarea')?.value === wanted, text);
+    await page.locator('.removable', {hasText: file}).waitFor();
+    await page.locator('.removable', {hasText: quote}).waitFor();
+}
+
+exports.nothingLost = async (test, jpeg) => {
+    const {page, context, open, logIn, logInAnew, settled, step, BASE} = test;
+    const person = {phone: '16505551014', name: 'Long Writer'};
+    const other = {phone: '16505551015', name: 'Other Writer'};
+    await platform(BASE, {...person, kind: 'text', text: 'A question'});
+    await platform(BASE, {...other, kind: 'text', text: 'Hello'});
+    await logIn();
+    step('text, file and quote stay with their thread');
+    await openThread({page, open}, person.name);
+    const address = page.url();
+    await bubbleOf(page, 'A question').focus();
+    await page.keyboard.press('r');
+    await page.locator('input[type="file"]').setInputFiles(jpeg);
+    await write(page, 'ten minutes of work');
+    await openThread({page, open}, other.name);
+    assert.equal(await fieldOf(page).inputValue(), '');
+    assert.equal(await page.locator('.removable').count(), 0);
+    await openThread({page, open}, person.name);
+    await hasDraft(page, 'ten minutes of work', 'parcel.jpg', 'A question');
+    step('a reload right after a key');
+    await fieldOf(page).press('End');
+    await page.keyboard.type('!');
+    await page.reload();
+    await hasDraft(page, 'ten minutes of work!', 'parcel.jpg', 'A question');
+    step('a tab that was closed');
+    const second = await context.newPage();
+    await second.goto(address);
+    await hasDraft(second, 'ten minutes of work!', 'parcel.jpg', 'A question');
+    await second.close();
+    step('what was kept is sent');
+    await fieldOf(page).press('Enter');
+    await page.locator('.message.out[data-wamid]', {hasText: 'ten minutes'}).waitFor();
+    const [sent] = await sentMessages('ten minutes of work!');
+    assert.ok(JSON.parse(sent.body).image.id && JSON.parse(sent.body).context.message_id);
+    await page.reload();
+    await fieldOf(page).waitFor();
+    assert.equal(await fieldOf(page).inputValue(), '');
+    assert.equal(await page.locator('.removable, .message.pending').count(), 0);
+    step('a page that ends before the answer: the next one asks again with the same key');
+    await page.route('**/v2/messages/send/text', async (route) => {
+        await route.fetch(); // the gateway carries it out, and the page gets no answer
+    });
+    await write(page, 'No answer to this');
+    await page.keyboard.press('Enter');
+    while (!(await sentMessages('No answer to this')).length)
+        await page.waitForTimeout(50);
+    const third = await context.newPage();
+    let asked = 0;
+    third.on('request', (request) => { asked += request.url().endsWith('/send/text') ? 1 : 0; });
+    await third.goto(address);
+    await bubbleOf(third, 'A question').first().waitFor();
+    await settled(third);
+    assert.equal(asked, 0, 'another tab leaves it to the one that sends it');
+    await third.route('**/v2/messages/send/text', (route) => route.fulfill({status: 429,
+        json: {success: false, error: 'RATE_LIMITED', message: 'Too many requests.'}}), {times: 1});
+    await page.goto('about:blank');
+    await third.reload();
+    await third.getByText('it is not known whether').or(third.locator('.message.out[data-wamid]',
+        {hasText: 'No answer to this'})).first().waitFor();
+    const again = third.getByRole('button', {name: 'Check again'});
+    if (await again.count())
+        await again.click({timeout: 2000}).catch(() => {}); // the thread may ask first
+    await third.locator('.message.out[data-wamid]', {hasText: 'No answer to this'}).waitFor();
+    await third.locator('.message.pending').waitFor({state: 'detached'});
+    assert.equal((await sentMessages('No answer to this')).length, 1);
+    assert.equal(asked, 2, 'the refusal of a request says nothing of an earlier one');
+    await third.close();
+    await page.unroute('**/v2/messages/send/text');
+    await page.goto(address);
+    step('a refused message is there after a reload, and Edit puts it above what was typed');
+    await sandbox('POST', 'faults', {match: {path: '/messages', body: 'the first text'},
+        code: 131026});
+    await write(page, 'the first text');
+    await page.keyboard.press('Enter');
+    const refused = page.locator('.message.pending', {hasText: 'the first text'});
+    await refused.locator('.failure').waitFor();
+    const reason = await refused.locator('.failure').innerText();
+    await write(page, 'a second text in work');
+    await page.reload();
+    await refused.locator('.failure').waitFor();
+    assert.equal(await refused.locator('.failure').innerText(), reason);
+    await page.waitForFunction(() =>
+        document.querySelector('.composer textarea').value === 'a second text in work');
+    await refused.getByRole('button', {name: 'Edit'}).click();
+    await refused.waitFor({state: 'detached'});
+    assert.equal(await fieldOf(page).inputValue(), 'the first text\n\na second text in work');
+    step('a text that is too long is counted, not cut and not sent');
+    const long = `${'word '.repeat(1000)}ad`;
+    await write(page, long);
+    assert.equal(await fieldOf(page).inputValue(), long);
+    await page.getByText('906 characters too many').waitFor();
+    await fieldOf(page).press('Enter');
+    assert.equal(await fieldOf(page).inputValue(), long);
+    await page.locator('input[type="file"]').setInputFiles(jpeg);
+    await page.getByText('3,978 characters too many').waitFor();
+    step('the logout says what it deletes');
+    const logOut = page.getByRole('button', {name: 'Log out'});
+    await logOut.first().click();
+    await page.getByRole('dialog').getByText('One draft or message was not sent.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({state: 'detached'});
+    assert.equal(await fieldOf(page).inputValue(), long);
+    await logOut.first().click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Log out'}).click();
+    await page.getByLabel('Email address').waitFor();
+    await logInAnew();
+    await page.goto(address);
+    await bubbleOf(page, 'A question').first().waitFor();
+    await settled(page);
+    assert.equal(await fieldOf(page).inputValue(), '');
+    assert.equal(await page.locator('.removable, .message.pending').count(), 0);
+    const rows = await page.evaluate(() => new Promise((resolve) => {
+        indexedDB.open('switchboard').onsuccess = ({target}) => {
+            target.result.transaction('kept').objectStore('kept').getAllKeys().onsuccess =
+                (event) => resolve(event.target.result);
+        };
+    }));
+    assert.deepEqual(rows, []);
+};
+
 // The number of unread messages that the list shows for a person; 0 without one.
 function unreadOf(page, name) {
     return page.evaluate((wanted) => parseInt([...document.querySelectorAll('.thread')]

@@ -3,10 +3,12 @@ import {onLostSession} from './api.js';
 import {el, fill} from './dom.js';
 import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
+import {restoreOutbox} from './inbox/outbox.js';
+import {countKept, dropAllKept, useKept} from './kept.js';
 import {PAGES} from './pages.js';
 import {find, go, leave, reopen, start} from './router.js';
 import {findSession, logOut, onLogIn, session} from './session.js';
-import {button, errorBox, heading, notice} from './ui.js';
+import {button, confirm, errorBox, heading, notice} from './ui.js';
 
 const app = document.getElementById('app');
 let wanted = null; // the address to open after the login
@@ -19,8 +21,15 @@ async function redraw() {
     await reopen();
 }
 
+// What was typed and not sent goes with the session: the next user of the browser must not find it.
 async function endSession() {
+    const count = await countKept();
+    if (count && !await confirm(t('login.unsentTitle'), t('login.unsentText', {count}),
+        t('nav.logout')))
+        return;
     await logOut();
+    await dropAllKept();
+    useKept(null);
     wanted = null;
     message = null;
     fill(app);
@@ -113,10 +122,17 @@ async function lose() {
         go('/login');
 }
 
+// Begins with what the user of the session had typed and sent when the last page ended.
+function restore() {
+    useKept(session().user.id);
+    restoreOutbox();
+}
+
 // After the login: the page that was wanted before it. What the page holds of another user goes.
 function enter(answer, isOther) {
     const target = wanted && !isOther && !find(wanted)?.route.isPublic ? wanted : '#/overview';
     wanted = null;
+    restore();
     fill(app);
     location.replace(answer.passwordIsSet ? target : '#/welcome');
     if (isOther)
@@ -128,7 +144,8 @@ async function begin() {
         await loadLanguage();
         onLostSession(lose);
         onLogIn(enter);
-        await findSession();
+        if (await findSession())
+            restore();
     } catch (error) {
         fill(app, el('main', {id: 'main', class: 'public'}, heading('Switchboard'),
             errorBox(error), button(t('ui.retry'), () => location.reload())));

@@ -1,18 +1,19 @@
 // The place below the messages where an answer is written: text, file or template.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
-import {bytes, t} from '../i18n.js';
+import {bytes, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {dropFile} from '../kept.js';
 import {chooseTemplate} from '../templates/picker.js';
 import {button, toast} from '../ui.js';
 import {nameOf, summary} from './describe.js';
+import {draftOf, joined, saveDraft, storedDraft} from './drafts.js';
 import {enqueue, newKey} from './outbox.js';
 
 const LONGEST_FILE = 104857600;
 const LONGEST_TEXT = 4096;
-
-// What was typed in each thread, until the page is loaded again.
-const drafts = new Map();
+const LONGEST_CAPTION = 1024;
+const COUNTED_FROM = 0.85; // of the longest
 
 // The recipient's fields of a send: the phone, else the business-scoped user id.
 export function recipientOf(contact) {
@@ -37,8 +38,7 @@ function stateOf(thread, now) {
 // composer({thread, onSent}) returns {root, reply(message), change(thread), focus(), stop()}.
 export function composer({thread: first, onSent}) {
     let thread = first;
-    let quoted = null;
-    let file = null;
+    let {quoted, file} = draftOf(thread);
     let key = newKey(); // of the next message: made before it is sent
     let shown = null; // the state that is on the screen
 
@@ -46,9 +46,10 @@ export function composer({thread: first, onSent}) {
     const above = el('div', {class: 'composer-above'});
     const input = el('textarea', {
         rows: 1, 'aria-label': t('inbox.write'), placeholder: t('inbox.write'),
-        maxlength: LONGEST_TEXT, value: drafts.get(thread.id) ?? '',
+        'aria-describedby': 'composer-count', value: draftOf(thread).text,
         on: {keydown: onKey, input: onInput, paste: onPaste},
     });
+    const count = el('p', {id: 'composer-count', class: 'composer-count small', role: 'status'});
     const picker = el('input', {
         type: 'file', hidden: true, tabindex: '-1', 'aria-label': t('inbox.attach'),
         on: {change: () => takeFile(picker.files[0])},
@@ -59,14 +60,67 @@ export function composer({thread: first, onSent}) {
             event.preventDefault();
             submit();
         } else if (event.key === 'Escape' && (quoted || file)) {
-            quoted = file = null;
-            drawAbove();
+            quoted = null;
+            removeFile();
+            changed();
         }
     }
 
+    function removeFile() {
+        dropFile(file);
+        file = null;
+    }
+
     function onInput() {
-        drafts.set(thread.id, input.value);
+        save();
         fit();
+    }
+
+    function save() {
+        saveDraft(thread.id, draft());
+    }
+
+    function draft() {
+        return {text: input.value, file, quoted};
+    }
+
+    // Shows and stores another file or quote.
+    function changed() {
+        save();
+        fit();
+        drawAbove();
+    }
+
+    // Puts a draft in front of what is there; false if there are two files.
+    function take(other) {
+        if (file && other.file) {
+            toast(t('inbox.oneFile'), 'bad');
+            return false;
+        }
+        const both = joined(other, draft());
+        input.value = both.text;
+        ({file, quoted} = both);
+        changed();
+        return true;
+    }
+
+    // How many characters the text is too long. That of a file is its caption; one of an audio file
+    // is a message of its own.
+    function excess() {
+        const longest = file && kindOfFile(file.file) !== 'audio' ? LONGEST_CAPTION : LONGEST_TEXT;
+        const length = [...input.value.trim()].length;
+        return {over: length - longest, isNear: length > longest * COUNTED_FROM, length, longest};
+    }
+
+    function drawCount() {
+        const {over, isNear, length, longest} = excess();
+        count.textContent = over > 0 ? t('inbox.tooLong', {count: over})
+            : isNear ? `${number(length)} / ${number(longest)}` : '';
+        count.classList.toggle('poor', over > 0);
+        if (over > 0)
+            input.setAttribute('aria-invalid', 'true');
+        else
+            input.removeAttribute('aria-invalid');
     }
 
     function onPaste(event) {
@@ -81,6 +135,7 @@ export function composer({thread: first, onSent}) {
     function fit() {
         input.rows = Math.min(8, Math.max(1, input.value.split('\n').length +
             Math.floor(input.value.length / 90)));
+        drawCount();
     }
 
     function takeFile(chosen) {
@@ -91,8 +146,10 @@ export function composer({thread: first, onSent}) {
             toast(t('inbox.fileTooLong', {size: bytes(LONGEST_FILE)}), 'bad');
             return;
         }
-        file = {file: chosen, uploadKey: newKey(), phoneNumberId: thread.line.phoneNumberId};
-        drawAbove();
+        removeFile();
+        file = {id: newKey(), file: chosen, uploadKey: newKey(),
+            phoneNumberId: thread.line.phoneNumberId};
+        changed();
         input.focus();
     }
 
@@ -100,7 +157,7 @@ export function composer({thread: first, onSent}) {
         return el('div', {class: 'removable'}, icon(name), el('span', {class: 'cut'}, what),
             button(label, () => {
                 clear();
-                drawAbove();
+                changed();
                 input.focus();
             }, {kind: 'quiet', icon: 'close', isIconOnly: true}));
     }
@@ -111,7 +168,7 @@ export function composer({thread: first, onSent}) {
                 () => { quoted = null; }),
             file && removable('file', [el('bdi', {}, file.file.name), ' ',
                 el('span', {class: 'muted'}, bytes(file.file.size))], t('inbox.noFile'),
-            () => { file = null; }));
+            removeFile));
     }
 
     // --- Sending ---
@@ -125,30 +182,28 @@ export function composer({thread: first, onSent}) {
 
     function mediaMessage(text) {
         const type = kindOfFile(file.file);
-        const base = common();
         const {name} = file.file;
-        const bodyFor = (mediaId) => ({...base, media: {type, mediaId,
-            ...(text && type !== 'audio' ? {caption: text} : {}),
-            ...(type === 'document' ? {filename: name} : {})}});
-        return {path: '/v2/messages/send/media', text: text ? `${name}: ${text}` : name,
-            file: {...file, bodyFor}};
+        return {path: '/v2/messages/send/media', text: text ? `${name}: ${text}` : name, file,
+            body: {...common(), media: {type, ...(text ? {caption: text} : {}),
+                ...(type === 'document' ? {filename: name} : {})}}};
     }
 
     function submit() {
-        const text = input.value.trim();
-        if (!text && !file)
+        const left = file && kindOfFile(file.file) === 'audio' ? input.value : '';
+        const text = left ? '' : input.value.trim();
+        if (excess().over > 0 || (!text && !file))
             return;
         const message = file ? mediaMessage(text)
             : {path: '/v2/messages/send/text', text, body: {...common(), text}};
         const mine = key;
+        enqueue({...message, threadId: thread.id, key: mine, draft: {text, quoted}});
         key = newKey();
         quoted = file = null;
-        input.value = '';
-        drafts.delete(thread.id);
-        fit();
-        drawAbove();
+        input.value = left;
+        changed();
         input.focus();
-        enqueue({...message, threadId: thread.id, key: mine});
+        if (left.trim())
+            toast(t('inbox.noCaption'));
         onSent();
     }
 
@@ -161,11 +216,12 @@ export function composer({thread: first, onSent}) {
             return;
         enqueue({
             threadId: thread.id, key: newKey(), path: '/v2/templates/send', text: chosen.text,
+            draft: null,
             body: {...common(), templateName: chosen.name, language: chosen.language,
                 ...(chosen.components.length ? {components: chosen.components} : {})},
         });
         quoted = null;
-        drawAbove();
+        changed();
         onSent();
     }
 
@@ -215,7 +271,8 @@ export function composer({thread: first, onSent}) {
             return;
         const hadFocus = root.contains(document.activeElement);
         shown = state;
-        fill(root, state !== 'blocked' && above, {open: writing, closed, blocked}[state]());
+        fill(root, state !== 'blocked' && above, state === 'open' && count,
+            {open: writing, closed, blocked}[state]());
         if (hadFocus)
             root.querySelector('textarea, button.primary, button')?.focus();
     }
@@ -227,20 +284,22 @@ export function composer({thread: first, onSent}) {
 
     const timer = setInterval(draw, 10000); // the window may end while the page is open
     draw();
+    drawAbove();
     fit();
+    storedDraft(thread).then((stored) => stored && take(stored));
     return {
         root, change,
         reply(message) {
             if (shown === 'blocked')
                 return;
             quoted = message;
-            drawAbove();
+            changed();
             root.querySelector('textarea, button.primary')?.focus();
         },
-        edit(text) {
-            input.value = text;
-            onInput();
+        edit(refused) {
+            const isTaken = take(refused);
             input.focus();
+            return isTaken;
         },
         focus: () => root.querySelector('textarea, button')?.focus({preventScroll: true}),
         stop: () => clearInterval(timer),

@@ -11,7 +11,10 @@ import {identityOf, nameOf} from './describe.js';
 import {showContact, showMessage} from './details.js';
 import {avatar} from './list.js';
 import {messageList} from './messages.js';
-import {deliver, onOutbox, remove, removeShown, sendAgain, settle, waiting} from './outbox.js';
+import {
+    canAsk, deliver, moveOutbox, onOutbox, remove, removeShown, restoreOutbox, sendAgain, settle,
+    waiting,
+} from './outbox.js';
 
 // "3 h 12 min" until the window ends, or null.
 function timeLeft(iso) {
@@ -28,12 +31,12 @@ function windowState(thread) {
         icon('clock'), left ?? t('inbox.closed'));
 }
 
-// A message that is not in the thread yet.
+// A message that is not in the thread yet. onEdit(draft) returns whether it was taken.
 function pending(entry, onEdit) {
     const state = {
         sending: () => t('inbox.sending'),
         sent: () => t('inbox.status.accepted'),
-        unknown: () => t('inbox.unknown'),
+        unknown: () => t(canAsk(entry) ? 'inbox.unknown' : 'inbox.unknownLong'),
         failed: () => entry.error.message,
     }[entry.state]();
     const isOver = entry.state === 'unknown' || entry.state === 'failed';
@@ -46,12 +49,14 @@ function pending(entry, onEdit) {
             el('p', {class: 'meta'}, !isOver && el('span', {}, state),
                 el('time', {datetime: entry.at}, clock(entry.at)), icon('clock')),
             isOver && el('div', {class: 'actions'},
-                entry.state === 'unknown'
+                entry.state === 'unknown' && canAsk(entry)
                     ? button(t('inbox.checkAgain'), () => deliver(entry), {icon: 'refresh'})
                     : button(t('inbox.sendAgain'), () => sendAgain(entry), {icon: 'refresh'}),
-                entry.state === 'failed' && entry.body?.text && button(t('inbox.editAgain'), () => {
+                entry.state === 'failed' && entry.draft && button(t('inbox.editAgain'), () => {
+                    if (!onEdit({...entry.draft, file: entry.file ?? null}))
+                        return;
+                    entry.file = null; // it is the draft's
                     remove(entry);
-                    onEdit(entry.text);
                 }),
                 button(t('inbox.discard'), () => remove(entry), {kind: 'quiet'}))));
 }
@@ -152,10 +157,12 @@ export function threadView({thread: first, lines, onThread}) {
     return {
         root, change, refresh,
         async load(messages) {
+            moveOutbox(thread);
             await list.load(messages);
             settle(thread.id, list.has);
             drawOutbox();
             list.showEnd();
+            restoreOutbox(); // of a tab that was closed
             await markRead().catch(showError);
         },
         get thread() {
