@@ -279,8 +279,9 @@ numbers() {
         ["88002","+4930123456",false,true,"CLOUD_API",false]]'
     assert_equal "$(switchboard line list | grep "^$LINE " | xargs)" "$before"
     list_as_json line import "$ACCOUNT"
-    assert_json 'map([.outcome, .phoneNumberId, .reason])' \
-        "[[\"kept\",\"$LINE\",null],[\"kept\",\"88001\",null],[\"kept\",\"88002\",null]]"
+    assert_json 'map([.outcome, .phoneNumberId, .phoneNumber, .reason])' \
+        "[[\"kept\",\"$LINE\",\"+15550007000\",null],[\"kept\",\"88001\",\"+15550007001\",null],
+        [\"kept\",\"88002\",\"+4930123456\",null]]"
 }
 
 @test "line import keeps an archived line archived, and refuses a line of another account" {

@@ -27,7 +27,8 @@ static const struct line *find_line(const struct import *import, const char *pho
 
 static void add_row(struct import *import, const char *outcome, const struct phone_number *number,
                     const char *reason) {
-    const char *values[] = {outcome, number->id, number->display, number->name, reason};
+    const char *e164 = phone_list_e164(&import->call->arena, number->display);
+    const char *values[] = {outcome, number->id, e164, number->name, reason};
     static const char *const names[] = {"outcome", "phoneNumberId", "phoneNumber", "name",
                                         "reason"};
     json_write_object(&import->json, NULL);
