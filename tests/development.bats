@@ -105,3 +105,66 @@ END
     plan=$(planned probes)
     [[ $plan == *'PROBE=1 ONLY= all'* ]] || fail "$plan"
 }
+
+# Writes a test file; bats would take a line `@test` of this file as its own: write_tests NAME <TEXT
+write_tests() {
+    sed "s|^TEST |@test |; s|DIRECTORY|$BATS_TEST_TMPDIR|g" >"$BATS_TEST_TMPDIR/$1.bats"
+}
+
+# Runs all the files that were written, at once.
+run_files() {
+    local files=("$BATS_TEST_TMPDIR"/*.bats)
+    run alone JOBS=${#files[@]} TRANSPORTS=direct timeout 300 "$root/tests/run" "${files[@]}"
+}
+
+@test "runs that a signal ends at the same moment are each reported once, as failed" {
+    local i
+    for i in {1..6}; do
+        write_tests "run$i" <<'END'
+# The process of tests/run for this file.
+runner() {
+    local pid=$$ name=''
+    while [[ $name != */tests/run ]]; do
+        pid=$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status")
+        name=$(tr '\0' '\n' <"/proc/$pid/cmdline" | sed -n 2p)
+    done
+    printf '%s\n' "$pid"
+}
+
+TEST "one of six files ends the runs of all" {
+    runner >"DIRECTORY/$$.new"
+    mv "DIRECTORY/$$.new" "DIRECTORY/$$.runner"
+    while (($(cat DIRECTORY/*.runner | wc -l) < 6)); do
+        sleep 0.1
+    done
+    ! mkdir DIRECTORY/ended || kill -TERM $(cat DIRECTORY/*.runner)
+    sleep 2
+}
+END
+    done
+    run_files
+    for i in {1..6}; do
+        assert_equal "$(grep -c "^direct *run$i[.]bats *0 passed   1 failed" <<<"$output")" 1 ||
+            fail "$output"
+    done
+    [[ $output == *$'\n0 passed, 6 failed' ]] || fail "$output"
+}
+
+@test "the end of the output has the first 10 and the last 15 lines of each failure" {
+    write_tests long <<'END'
+TEST "a short failure" {
+    printf 'short %d\n' {1..3}
+    false
+}
+TEST "a long failure" {
+    printf 'long %d\n' {1..40}
+    false
+}
+END
+    run_files
+    ((status == 1)) || fail "$output"
+    sed -n '/^direct long[.]bats$/,/^took /p' <<<"$output" >"$BATS_TEST_TMPDIR/end"
+    diff - <(sed -nE 's/^# ?//; /^([.]{3}|(short|long) [0-9]+)$/p' "$BATS_TEST_TMPDIR/end") < <(
+        printf '%s\n' 'short '{1..3} 'long '{1..7} ... 'long '{26..40}
+    )
+}
