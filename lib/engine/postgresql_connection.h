@@ -44,7 +44,7 @@ struct connection {
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
     int64_t asked, answer_by; /* monotonic times */
-    bool is_committing;       /* of these a COMMIT is the last */
+    bool is_committing;       /* only the answer of a COMMIT is missing */
     int changes;
     struct {                     /* postgresql_exchange.c */
         int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */

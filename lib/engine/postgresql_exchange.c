@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "engine/postgresql_driver.h"
@@ -113,6 +114,14 @@ bool postgresql_is_within_limit(struct store *store, int64_t own) {
 
 /* --- commands and answers --- */
 
+/* The server does not answer. Without the end of the session it would keep its locks until this
+ * process uses the connection again, if it answers later. */
+static void give_up(struct connection *c) {
+    c->is_broken = true;
+    c->is_hanging = c->is_committing;
+    shutdown(PQsocket(c->db), SHUT_RDWR);
+}
+
 /* Reads the next result, which arrives until `c->answer_by`; NULL: there is none. */
 static PGresult *receive(struct connection *c) {
     struct pollfd socket = {.fd = PQsocket(c->db), .events = POLLIN};
@@ -120,23 +129,28 @@ static PGresult *receive(struct connection *c) {
     while (postgresql_is_usable(c) && PQisBusy(c->db)) {
         const int64_t left = c->answer_by - clock_monotonic();
         if (left <= 0)
-            c->is_broken = true, c->is_hanging = c->is_committing;
+            give_up(c);
         else if (poll(&socket, 1, (int)(left < longest ? left : longest)) >= 0)
             PQconsumeInput(c->db);
     }
     return c->is_broken ? NULL : PQgetResult(c->db);
 }
 
-/* The server answers what was sent together with a COMMIT only after it. */
-static void expect_answer(struct connection *c, bool has_commit) {
-    c->is_committing = has_commit;
+static void expect_answer(struct connection *c) {
+    c->is_committing = false;
     c->asked = clock_monotonic();
     if (!c->limit.end)
         c->answer_by = c->asked + ANSWER_MS + c->lock_timeout_ms;
     else
         c->answer_by = LATE_MS + (c->limit.end > c->asked ? c->limit.end : c->asked);
-    if (has_commit && c->answer_by > c->asked + COMMIT_MS)
-        c->answer_by = c->asked + COMMIT_MS;
+}
+
+/* The server has answered all that came before the COMMIT. */
+static void expect_commit(struct connection *c) {
+    const int64_t latest = clock_monotonic() + COMMIT_MS;
+    c->is_committing = true;
+    if (c->answer_by > latest)
+        c->answer_by = latest;
 }
 
 /* Expects one more result. */
@@ -219,8 +233,10 @@ static void settle(struct connection *c, const struct awaited *sent, PGresult *r
 static void receive_all(struct connection *c) {
     if (PQpipelineSync(c->db) != 1)
         c->is_broken = true;
-    expect_answer(c, c->awaited[c->awaited_count - 1].kind == COMMITMENT);
+    expect_answer(c);
     for (size_t i = 0; i < c->awaited_count; i++) {
+        if (c->awaited[i].kind == COMMITMENT)
+            expect_commit(c);
         PGresult *result = receive(c);
         c->changes = result ? (int)strtol(PQcmdTuples(result), NULL, 10) : 0;
         settle(c, &c->awaited[i], result);
@@ -252,13 +268,17 @@ PGresult *postgresql_finish(struct connection *c, const char *command) {
     struct prepared last = {.rows = NULL};
     const bool is_commit = strcmp(command, "COMMIT") == 0;
     if (!c->awaited_count) { /* one command: it needs no synchronization */
-        expect_answer(c, is_commit);
+        expect_answer(c);
+        if (is_commit)
+            expect_commit(c);
         last.rows = PQsendQuery(c->db, command) ? receive(c) : NULL;
         if (last.rows)
             PQclear(receive(c));
         return last.rows;
     }
-    if (PQsendQueryParams(c->db, command, 0, NULL, NULL, NULL, NULL, 0) == 1 &&
+    /* the server answers the others before it begins with the COMMIT */
+    if ((!is_commit || PQsendFlushRequest(c->db) == 1) &&
+        PQsendQueryParams(c->db, command, 0, NULL, NULL, NULL, NULL, 0) == 1 &&
         await(c, &(struct awaited){is_commit ? COMMITMENT : EXECUTION, &last}))
         postgresql_receive(c);
     else

@@ -9,6 +9,7 @@ int main(void) {
 }
 #else
 
+#include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -46,6 +47,8 @@ static void end_session(void) {
 
 static struct statement update = {.sql = "UPDATE \"user\" SET verifying_until = ?2 WHERE id = ?1"};
 
+static struct statement look = {.sql = "SELECT verifying_until FROM \"user\" WHERE id = ?1"};
+
 static bool update_user(const char *id, int64_t value) {
     return sql_run(store, &update, TEXT(id), INTEGER(value));
 }
@@ -74,7 +77,6 @@ static void check_deadlock(void) {
 
 static void check_serialization(void) {
     static struct statement isolate = {.sql = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"};
-    static struct statement look = {.sql = "SELECT verifying_until FROM \"user\" WHERE id = ?1"};
     int runs = 0;
     while (sql_transact(store)) {
         sql_start_with(store, &isolate, NULL, 0);
@@ -161,6 +163,37 @@ static void check_unreachable(void) {
 /* --- limited --- */
 
 static struct statement sleep_some = {.sql = "SELECT pg_sleep(CAST(?1 AS BIGINT) / 1000.0)"};
+
+/* The limit of a COMMIT, 10 s, is not that of the statements that are sent together with it. */
+static void check_slow_statement(void) {
+    while (sql_transact(store)) {
+        sql_run_later(store, &update, TEXT("usr_1"), INTEGER(13));
+        sql_run_later(store, &sleep_some, INTEGER(11000));
+    }
+    check_ok(sql_result(store));
+}
+
+/* A session whose answer is not awaited any more ends, with its locks, before this process uses the
+ * store again. */
+static void check_unanswered(void) {
+    const pid_t session = PQbackendPID(postgresql_handle(store));
+    store_limit_time(store, 100);
+    while (sql_transact(store)) {
+        update_user("usr_1", 14);
+        check(kill(session, SIGSTOP) == 0, "kill");
+        update_user("usr_1", 15);
+    }
+    check(sql_result(store) == STORE_UNAVAILABLE, "%s", store_reason(store));
+    store_limit_time(store, 0);
+    check(kill(session, SIGCONT) == 0, "kill");
+    run_other("BEGIN; SET LOCAL lock_timeout = 30000; "
+              "UPDATE \"user\" SET verifying_until = 16 "
+              "WHERE id = 'usr_1' AND verifying_until = 13; COMMIT");
+    sql_start(store, &look, TEXT("usr_1"));
+    check(sql_row(store, &look) && column_integer(&look, 0) == 16,
+          "what had no answer is rolled back: %s", store_reason(store));
+    sql_stop(&look);
+}
 
 /* A transaction of several statements, each of which takes `ms`. */
 static enum store_result sleep_within(int64_t most_work, int64_t most_ms, int count, int64_t ms) {
@@ -265,6 +298,8 @@ int main(void) {
     check_read_only();
     check_lost_read();
     check_lock_timeout();
+    check_slow_statement();
+    check_unanswered();
     check_limit_of_time();
     check_limit_of_unread();
     check_work_of_rows();
