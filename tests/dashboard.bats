@@ -296,6 +296,18 @@ add_dead_events() {
     browse integration hostileAnswer "$id" '<script>alert(1)</script><img src=x onerror=alert(1)>'
 }
 
+@test "an event that retries is delivered at once by the button of its page" {
+    local id
+    use_hook later
+    answers HOOK later 'status 503'
+    api POST /v2/webhooks/test -d '{}'
+    id=$(jq -r .data.eventId "$body")
+    eventually attempted "$id"
+    db "UPDATE delivery SET next_attempt_at = $db_now + 3600000 WHERE event_id = '$id'"
+    answers HOOK later
+    browse integration deliverNow "$id"
+}
+
 attempted() { # EVENT
     [[ $(db "SELECT count(*) FROM event_attempt WHERE event_id = '$1'") != 0 ]]
 }

@@ -11,9 +11,9 @@
 
 enum { STORE_REPLAYED_AT_ONCE = 500 }; /* events of a transaction */
 
-/* Replays one event; for the operator, `user_id` NULL, of any user. Of a user only deliveries that
- * are not pending are changed, so that their next attempts stay as they are. STORE_NOT_FOUND: no
- * such event. STORE_CONFLICT: there is no webhook that it could be delivered to. */
+/* Replays one event; for the operator, `user_id` NULL, of any user. Of a user a delivery that is
+ * pending keeps its attempts, and is due now. STORE_NOT_FOUND: no such event. STORE_CONFLICT: there
+ * is no webhook that it could be delivered to. */
 enum store_result store_replay_event(struct store *store, const char *user_id, const char *id,
                                      int64_t now);
 

@@ -284,8 +284,8 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     assert.equal(await page.locator('tbody tr').count(), Number(count));
     await page.reload();
     await settled(page);
-    assert.equal(await page.getByRole('button', {name: 'Given up'}).getAttribute('aria-pressed'),
-        'true');
+    assert.equal(await page.getByRole('button', {name: 'Given up', exact: true})
+        .getAttribute('aria-pressed'), 'true');
     step('a type without events');
     await page.getByLabel('Type').selectOption('lead.created');
     await page.getByText('No event matches.').waitFor();
@@ -302,8 +302,9 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     assert.ok(page.url().endsWith(id), 'the event keeps its id');
     step('replay all');
     await open('/events');
-    await page.getByRole('button', {name: 'Deliver all failed again'}).click();
-    await page.getByRole('dialog').getByRole('button', {name: 'Deliver all failed again'}).click();
+    await page.getByRole('button', {name: 'Deliver given up events again'}).click();
+    await page.getByRole('dialog')
+        .getByRole('button', {name: 'Deliver given up events again'}).click();
     await page.getByText(`${count - 1} events are delivered again.`).waitFor();
     await open('/events?state=dead');
     await page.getByText('No event matches.').waitFor();
@@ -389,4 +390,17 @@ exports.typesLate = async ({page, logIn, open, step}) => {
     await page.unroute(file);
     await dialog.getByRole('button', {name: 'Try again'}).click();
     await dialog.getByLabel('message.received').waitFor();
+};
+
+// An event that waits for its next attempt, long after now, is delivered by the button.
+exports.deliverNow = async ({page, logIn, open, step}, id) => {
+    await logIn();
+    await open(`/events/${id}`);
+    step('the event retries');
+    await page.getByText('Retrying').first().waitFor();
+    await page.getByRole('button', {name: 'Deliver now'}).click();
+    await page.getByText('One event is delivered again.').waitFor();
+    step('it is delivered, and the button says what it does now');
+    await page.getByRole('button', {name: 'Deliver again'}).waitFor();
+    await page.locator('.facts').getByText('Delivered', {exact: true}).waitFor();
 };

@@ -2,7 +2,7 @@
 import {call} from './api.js';
 import {el} from './dom.js';
 import {t} from './i18n.js';
-import {badge} from './ui.js';
+import {badge, toast} from './ui.js';
 
 export const STATES = ['pending', 'done', 'dead', 'cancelled'];
 // Beside those that a webhook selects: a test, and a POST of the platform that is forwarded.
@@ -49,8 +49,11 @@ export function answerOf(status, error) {
     return error ? el('span', {class: 'poor'}, t('events.noAnswer')) : '–';
 }
 
-export function replay(id) {
-    return call('POST', `/v2/events/${encodeURIComponent(id)}/replay`, {body: {}});
+// Delivers an event again, and says what the answer says: due now, or waiting for its webhook.
+export async function replay(id) {
+    const event = await call('POST', `/v2/events/${encodeURIComponent(id)}/replay`, {body: {}});
+    toast(event.webhooks.some(({state}) => state === 'pending')
+        ? t('events.replayed', {count: 1}) : t('events.resumes'));
 }
 
 // Whether the first attempt has ended; `event` is that of GET /v2/events/:id.

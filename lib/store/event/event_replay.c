@@ -104,6 +104,14 @@ static bool has_target(struct store *store, const char *id) {
     return found;
 }
 
+/* Makes the deliveries due that wait for their next attempt; they keep their attempts. */
+static bool hasten(struct store *store, const char *id, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE delivery SET next_attempt_at = ?1 WHERE event_id = ?2 "
+               "AND state = 'pending' AND next_attempt_at > ?1 AND lease_until <= ?1"};
+    return sql_run(store, &s, INTEGER(now), TEXT(id));
+}
+
 enum store_result store_replay_event(struct store *store, const char *user_id, const char *id,
                                      int64_t now) {
     static struct statement s = {.sql = REPLAY
@@ -111,7 +119,7 @@ enum store_result store_replay_event(struct store *store, const char *user_id, c
     bool found = false, has_webhook = false;
     while (sql_transact(store)) {
         found = lock_owner(store, user_id, id);
-        has_webhook = found && adopt(store, id, now) &&
+        has_webhook = found && adopt(store, id, now) && hasten(store, id, now) &&
                       sql_run(store, &s, INTEGER(now), TEXT(id), TEXT(user_id)) &&
                       reopen(store, id) && has_target(store, id);
     }

@@ -7,7 +7,7 @@ import {dateTime, milliseconds, t} from '../i18n.js';
 import {poll} from '../live.js';
 import {
     button, card, codeBlock, copyButton, empty, errorBox, facts, heading, link, loading, moment,
-    notice, toast,
+    notice,
 } from '../ui.js';
 
 export const title = 'events.one';
@@ -95,6 +95,8 @@ export function show(root, {id}) {
             return; // an open <details> stays open
         last = text;
         name.textContent = event.type;
+        again.lastChild.textContent =
+            t(event.state === 'pending' ? 'events.replayNow' : 'events.replay');
         draw(place, event);
     }
 
@@ -109,13 +111,10 @@ export function show(root, {id}) {
             throw error;
         }
     });
-    fill(root, heading(name, {
-        above: back(),
-        actions: [button(t('events.replay'), async () => {
-            await replay(id);
-            toast(t('events.replayed', {count: 1}));
-            poller.now();
-        }, {icon: 'refresh'})],
-    }), place);
+    const again = button(t('events.replay'), async () => {
+        await replay(id);
+        poller.now();
+    }, {icon: 'refresh'});
+    fill(root, heading(name, {above: back(), actions: [again]}), place);
     return poller.stop;
 }
