@@ -443,7 +443,7 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 	@tools/hosting/pack build/static build/hosting/linked $(STATIC_LIBCURL)/MANIFEST \
 	    build/hosting
 
-hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot, Debian 11
+hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, another site, Debian 11
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS)
 	@tests/hosting/debian11 build/debian11
@@ -451,7 +451,7 @@ hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, chroot,
 	@ARCHIVE=$$(ls -t $(CURDIR)/build/hosting/*.tar.gz | head -n 1) \
 	    DEBIAN11=$(CURDIR)/build/debian11 TIMES=$(CURDIR)/build/hosting/times \
 	    OUT=$(OUT) TRANSPORTS=direct HELPERS=$(CURDIR)/$(BUILD)/helpers \
-	    tests/run tests/hosting/archive.bats
+	    tests/run tests/hosting/*.bats
 	@cat build/hosting/times
 
 screenshots: ## write pictures of the dashboard's pages to build/screenshots

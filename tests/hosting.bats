@@ -79,27 +79,31 @@ found_by() {
 
 @test "an upgrade removes programs that the new version lacks, after the new .htaccess" {
     local archive=$BATS_TEST_TMPDIR/archive home=$BATS_TEST_TMPDIR/public_html
-    mkdir -p "$archive/programs" "$home/v2"
-    cp "$root/tools/hosting"/htaccess.* "$archive"
+    mkdir -p "$archive/programs" "$home/v2" "$BATS_TEST_TMPDIR/switchboard"
+    cp "$root/tools/hosting"/htaccess.* "$root/tools/hosting/files.sh" "$archive"
     ln -s "$OUT"/cgi-bin/{health,root} "$archive/programs"
     printf 'version 1.0.0\nschema 1\nroute v2/health health\nroute v2/root root\n' \
         >"$archive/MANIFEST"
     cp "$OUT/cgi-bin/me" "$home/v2/account"
+    cp "$OUT/cgi-bin/me" "$home/v2/of_the_customer"
     printf 'of the customer\n' | tee "$home/v2/text" >"$home/account"
     chmod +x "$home/account"
+    printf '%s v2/account\n' "$(sha256sum <"$home/v2/account" | cut -d ' ' -f 1)" \
+        >"$BATS_TEST_TMPDIR/switchboard/files"
     sed '/^trap clean_up EXIT$/,$d' "$root/tools/hosting/install.sh" >"$BATS_TEST_TMPDIR/install.sh"
-    run sh -c '. "$1"
+    run sh -c '. "$1"; . "$2/files.sh"
         sleep() {
             [ -x "$root/v2/account" ] && grep -q "BEGIN switchboard" "$root/.htaccess" &&
                 say "slept $1"
         }
-        here=$2 root=$3 url=http://127.0.0.1:1 links="" options="" pass=""
-        put_programs && remove_former && remove_former' \
-        sh "$BATS_TEST_TMPDIR/install.sh" "$archive" "$home"
+        here=$2 root=$3 home=$4 url=http://127.0.0.1:1 links="" options="" pass="" shared=""
+        put_files && remove_former && put_files && remove_former' \
+        sh "$BATS_TEST_TMPDIR/install.sh" "$archive" "$home" "$BATS_TEST_TMPDIR/switchboard"
     assert_equal "$status" 0
     assert_equal "$output" $'slept 2\nremoved, because this version has them no more: v2/account'
     assert_equal "$(cd "$home" && find . -type f | sort)" \
-        $'./.htaccess\n./account\n./v2/.htaccess\n./v2/health\n./v2/root\n./v2/text'
+        "$(printf '%s\n' ./.htaccess ./account ./v2/.htaccess ./v2/health \
+            ./v2/of_the_customer ./v2/root ./v2/text)"
 }
 
 @test "doctor --url of a host that does not answer says nothing of its files" {

@@ -2,10 +2,12 @@
  *
  *     fetch URL [HEADER...]      each HEADER as `Name: value`
  *
- * Prints the status on one line, then the first 4,000 bytes of the answer's body. Follows no
- * redirect. The status is 000 when there is no answer; then the reason follows. $CA_FILE names the
- * trusted certificates, if not those of /etc/ssl/certs. */
+ * Prints one line `STATUS LOCATION SERVER`, where `-` stands for a header that the answer lacks;
+ * then the first 4,000 bytes of the answer's body. Follows no redirect. The status is 000 when
+ * there is no answer; then the reason follows. $CA_FILE names the trusted certificates, if not
+ * those of /etc/ssl/certs. */
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,16 @@ static size_t keep(char *bytes, size_t size, size_t n, void *context) {
     return given;
 }
 
-static int print(long status, const char *text, size_t n) {
-    printf("%03ld\n", status);
+static const char *header_of(CURL *curl, const char *name) {
+    struct curl_header *header;
+    CURLHcode code = curl_easy_header(curl, name, 0, CURLH_HEADER, -1, &header);
+    return code == CURLHE_OK && *header->value ? header->value : "-";
+}
+
+static int print(CURL *curl, long status, const char *text, size_t n) {
+    const char *location = NULL;
+    curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &location);
+    printf("%03ld %s %s\n", status, location ? location : "-", header_of(curl, "Server"));
     fwrite(text, 1, n, stdout);
     return fflush(stdout) == 0 ? 0 : 1;
 }
@@ -53,7 +63,9 @@ int main(int argc, char **argv) {
     CURLcode code = curl_easy_perform(curl);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     const char *why = *reason ? reason : curl_easy_strerror(code);
-    int result = code == CURLE_OK ? print(status, body, length) : print(0, why, strlen(why));
+    const bool is_answered = code == CURLE_OK;
+    int result = print(curl, is_answered ? status : 0, is_answered ? body : why,
+                       is_answered ? length : strlen(why));
     curl_easy_cleanup(curl);
     curl_slist_free_all(headers);
     return result;

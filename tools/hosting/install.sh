@@ -6,7 +6,9 @@
 #
 # Needs a POSIX shell with the usual small programs, and nothing else. It finds out by requests to
 # --url what the web server allows, and asks no question. `sh install.sh --help` lists the options.
-# shellcheck disable=SC2015  # `A && B || die`: die is for both
+# server.sh has what it asks the web server, files.sh what it writes below the document root.
+# shellcheck disable=SC2015,SC2034,SC2154  # `A && B || die`: die is for both; the files beside it
+# shellcheck disable=SC1091  # have the other uses of variables
 set -u
 umask 077
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -15,9 +17,15 @@ started=$(date +%s)
 usage() {
     cat <<'END'
 usage: sh install.sh --url URL [OPTION...]
+       sh install.sh --uninstall --url URL | --document-root DIR
 
   --url URL               where clients will reach the gateway; a host of its own, without a path
   --document-root DIR     the directory that the web server serves as URL; found out without it
+  --shared                that directory has another site, which stays as it is: the gateway takes
+                          only /v2, /platform, /dashboard, /reference, /graph and /v26.0 (each
+                          version of the platform), if the site has none of these
+  --uninstall             removes what was installed, and the line of cron; keeps configuration,
+                          keys, database and log, and each file that was changed since
   --set 'KEY = VALUE'     a line of switchboard.conf, when it is created; may be repeated
   --email EMAIL           also makes the first user, its account and its line, with the next four.
   --waba-id ID            The platform access token is read from standard input, one line; the API
@@ -25,7 +33,8 @@ usage: sh install.sh --url URL [OPTION...]
   --number +E164
   --name NAME             default: the email address
 
-A second run with a newer archive is an upgrade: configuration, keys and database are kept.
+A second run with a newer archive is an upgrade: configuration, keys and database are kept. No file
+is changed or removed that this script did not write; .htaccess keeps its lines.
 END
 }
 
@@ -40,12 +49,16 @@ say() {
 
 newline='
 '
+mark='# Written by install.sh of Switchboard.'
 
 read_options() {
-    url='' root='' lines='' email='' waba='' line='' number='' name='' status=none body=''
+    url='' root='' lines='' email='' waba='' line='' number='' name='' shared='' uninstall=''
+    status=none body=''
     while [ $# -gt 0 ]; do
         case $1 in
         --help) usage; exit 0 ;;
+        --shared) shared=yes; shift; continue ;;
+        --uninstall) uninstall=yes; shift; continue ;;
         --url | --document-root | --set | --email | --waba-id | --phone-number-id | --number | \
             --name)
             [ $# -ge 2 ] || die "$1 needs a value; see --help" ;;
@@ -64,17 +77,27 @@ read_options() {
         shift 2
     done
     case $url in
-    '') usage >&2; exit 2 ;;
+    '') [ -n "$uninstall" ] && [ -n "$root" ] || { usage >&2; exit 2; } ;;
     http://*/* | https://*/*) die "--url must be a host without a path, not $url: the routes" \
         "begin with /v2, so the gateway needs a host (or a subdomain) of its own" ;;
     http://?* | https://?*) ;;
     *) die "--url must begin with http:// or https://, not $url" ;;
     esac
     case ${email:+e}${waba:+w}${line:+l}${number:+n} in
-    '' | ewln) ;;
+    '') ;;
+    ewln) read_token ;;
     *) die "--email, --waba-id, --phone-number-id and --number belong together" ;;
     esac
     [ "$(id -u)" != 0 ] || die "run this as the user of the account, not as root"
+}
+
+# Reads the platform access token before anything is changed.
+read_token() {
+    [ ! -t 0 ] || die "the platform access token is read from standard input: add <FILE"
+    read -r platform_token || true
+    [ -n "$platform_token" ] ||
+        die "standard input has no platform access token, which the account needs to send: give" \
+            "one line. Nothing was changed"
 }
 
 # Prints a value of the archive's manifest: manifest NAME
@@ -96,7 +119,9 @@ check_archive() {
     while read -r hash file; do
         [ -f "$here/$file" ] ||
             die "the archive is incomplete, $file is missing: upload and unpack it again"
-        check_hash "$hash" "$here/$file" ||
+        wanted=$hash
+        hash_of "$here/$file"
+        [ "$hash" = "$wanted" ] ||
             die "$file was damaged on its way: upload the archive again, in binary mode"
     done <"$here/SHA256SUMS"
     "$here/programs/fetch" >/dev/null 2>&1
@@ -104,140 +129,49 @@ check_archive() {
         "directory that allows it"
 }
 
-check_hash() { # HASH FILE
-    if command -v sha256sum >/dev/null 2>&1; then
-        found=$(sha256sum <"$2")
-    elif command -v shasum >/dev/null 2>&1; then
-        found=$(shasum -a 256 <"$2")
-    elif command -v openssl >/dev/null 2>&1; then
-        found=$(openssl dgst -sha256 -r <"$2")
-    else
-        die "this machine has none of sha256sum, shasum and openssl to check the archive"
-    fi
-    [ "${found%% *}" = "$1" ]
-}
-
-# --- what the web server does ---
-
-# Sets `status` and `body` to the answer: fetch PATH [HEADER...]
-fetch() {
-    path=$1
-    shift
-    answer=$("$here/programs/fetch" "$url$path" "$@" 2>&1)
-    status=${answer%%"$newline"*}
-    body=${answer#*"$newline"}
-}
-
-clean_up() {
-    [ -z "${probe-}" ] || rm -rf "$probe"
-}
-
-# Whether the web server serves the directory as the URL: is_served DIR
-is_served() {
-    [ -d "$1" ] && [ -w "$1" ] || return 1
-    probe=$1/switchboard-probe-$$
-    (umask 022 && mkdir "$probe" && printf '%s' "$nonce" >"$probe/served.txt") || return 1
-    fetch "/switchboard-probe-$$/served.txt"
-    [ "$status $body" = "200 $nonce" ] && return 0
-    rm -rf "$probe"
-    probe=''
-    return 1
-}
-
-find_document_root() {
-    nonce=$(od -An -N 8 -tx1 /dev/urandom | tr -d ' \n')
-    if [ -n "$root" ]; then
-        [ -d "$root" ] || die "there is no directory $root"
-        [ -w "$root" ] || die "you may not write the directory $root"
-        root=$(cd "$root" && pwd)
-        is_served "$root" ||
-            die "$url does not serve $root: a file that was put there was answered with $status." \
-                "Give the directory that this host serves, and a URL that works from here"
-        return
-    fi
-    host=${url#*://}
-    host=${host%%:*}
-    for root in "$HOME"/domains/"$host"/public_html "$HOME/$host" "$HOME"/public_html \
-        "$HOME"/httpdocs "$HOME"/htdocs "$HOME"/www "$HOME"/html "$HOME"/web \
-        "$(dirname "$here")" "$(dirname "$(dirname "$here")")"; do
-        ! is_served "$root" || return 0
-    done
-    die "the directory that $url serves was not found: give it with --document-root DIR" \
-        "(the last answer was $status $body)"
-}
-
-# Whether .htaccess may hold the directive: allows DIRECTIVE
-allows() {
-    (umask 022 && printf '%s\n' "$1" >"$probe/.htaccess")
-    fetch "/switchboard-probe-$$/served.txt"
-    rm -f "$probe/.htaccess"
-    [ "$status" = 200 ]
-}
-
-# Fetches the probe CGI with these lines in .htaccess: try_cgi LINES
-try_cgi() {
-    (umask 022 && printf '%s\n' "$1" >"$probe/.htaccess")
-    fetch "/switchboard-probe-$$/probe" 'Authorization: Bearer switchboard-probe' \
-        'X-API-Token: switchboard-probe'
-    rm -f "$probe/.htaccess"
-    case $body in
-    'user '*) [ "$status" = 200 ] ;;
-    *) return 1 ;;
-    esac
-}
-
-look_at_server() {
-    links='' options='' pass=''
-    if ! allows 'RewriteEngine On'; then
-        links='Options +SymLinksIfOwnerMatch' # mod_rewrite needs this or FollowSymLinks
-        allows "$links${newline}RewriteEngine On" ||
-            die "the web server takes no RewriteRule in .htaccess ($status): the host must load" \
-                "mod_rewrite and set AllowOverride FileInfo (better: All) and Options" \
-                "FollowSymLinks for $root"
-    fi
-    ! allows 'Options +ExecCGI' || options='Options +ExecCGI'
-    ! allows 'CGIPassAuth On' || pass='CGIPassAuth On'
-    (umask 022 && cp "$here/programs/probe" "$probe/probe" && chmod 755 "$probe/probe") ||
-        die "cannot write below $root"
-    handler="SetHandler cgi-script$newline$options"
-    try_cgi "$handler$newline$pass" || die "the web server does not run programs in $root:" \
-        "it answered $status. The host must allow CGI there: Options ExecCGI, or AllowOverride" \
-        "with Options; its error log names the reason"
-    user=$(say "$body" | sed -n 's/^user //p')
-    [ "$user" = "$(id -u)" ] ||
-        die "the web server runs programs as user $user, not as you (user $(id -u)): programs of" \
-            "other customers run as $user too and could read the keys. Ask the host for suEXEC"
-    case $body in
-    *'authorization yes'*) return ;;
-    esac
-    rewrite=RewriteEngine\ On$newline'RewriteRule .* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]'
-    if try_cgi "$handler$newline$rewrite"; then
-        case $body in
-        *'authorization yes'*) return ;; # htaccess.root has the rule
-        esac
-    fi
-    say 'warning: the header Authorization does not reach programs here, neither by CGIPassAuth nor'
-    say '         by a rewrite: clients must send the API token as X-API-Token'
-}
-
 # --- files ---
 
 # Chooses the directory for configuration, keys, database and log: beside the document root, or in
-# it where nothing else can be written. Programs may replace all files below its directories data,
-# log, run and spool, and those that use keys may read all below conf. So each of these has a
-# directory of its own.
+# it where nothing else can be written, where that is the directory of another site, or where
+# another program has that name. Programs may replace all files below its directories data, log, run
+# and spool, and those that use keys may read all below conf. So each of these has a directory of
+# its own.
 choose_home() {
-    home=$(dirname "$root")/switchboard
-    ! [ -f "$root/.switchboard/conf/switchboard.conf" ] || home=$root/.switchboard
-    [ -d "$home" ] || mkdir "$home" 2>/dev/null || home=$root/.switchboard
+    find_home
+    if [ -z "$home" ]; then
+        home=$(dirname "$root")/switchboard
+        ! serves_parent && is_free "$home" && mkdir -p "$home" 2>/dev/null && [ -w "$home" ] ||
+            home=$root/.switchboard
+        is_free "$home" || die "$home is there already and has other files: move it away"
+    fi
     mkdir -p "$home" && chmod 700 "$home" || die "cannot create the directory $home"
-    case $home in "$root"/*) deny_home ;; esac
+    deny_home
     check_private
 }
 
+# Whether the directory that holds the document root looks like that of another site.
+serves_parent() {
+    parent=$(dirname "$root")
+    case ${parent##*/} in
+    public_html | httpdocs | htdocs) return 0 ;;
+    esac
+    [ -f "$parent/.htaccess" ] || [ -n "$(find "$parent/." ! -name . -prune -name 'index.*')" ]
+}
+
+# Whether the directory may be that of the gateway: it is not there, empty, or of a run that broke
+# off.
+is_free() {
+    ! exists "$1" || { [ -d "$1" ] && { [ -z "$(ls -A "$1")" ] || grep -qsxF "$mark" \
+        "$1/.htaccess"; }; }
+}
+
+# Also beside the document root, which may be a directory of another one.
 deny_home() {
-    (umask 022 && printf 'Require all denied\n' >"$home/.htaccess")
-    say "note: only the served directory can be written; $home is denied by .htaccess"
+    (umask 022 && printf '%s\nRequire all denied\n' "$mark" >"$home/.htaccess") ||
+        die "cannot write $home/.htaccess"
+    case $home in
+    "$root"/*) say "note: $home is in the served directory, and denied by .htaccess" ;;
+    esac
 }
 
 # Proves over HTTP that no file of the directory is served.
@@ -276,11 +210,15 @@ refuse_earlier_layout() {
 }
 
 refuse_other() {
-    [ -f "$home/version" ] || return 0
+    [ -n "$home" ] && [ -f "$home/version" ] || return 0
     served=$(sed -n 's/^document_root *= *//p' "$home/conf/switchboard.conf" | tail -n 1)
     [ -z "$served" ] || [ "$served" = "$root" ] ||
         die "$home belongs to the gateway in $served; two gateways need document roots in" \
             "different directories. Nothing was changed"
+}
+
+refuse_older() {
+    [ -n "$home" ] && [ -f "$home/version" ] || return 0
     read -r old old_schema <"$home/version"
     if is_older "$(manifest version)" "$old"; then
         die "version $old is installed in $home, and this archive is the older" \
@@ -323,12 +261,6 @@ $lines
 END
 }
 
-# Replaces a file by renaming, so that a running program keeps its own: put MODE FROM TO
-put() {
-    cp "$2" "$3.new$$" && chmod "$1" "$3.new$$" && mv -f "$3.new$$" "$3" ||
-        die "cannot write $3"
-}
-
 init() {
     mkdir -p "$home/bin" "$home/data" "$home/log" "$home/run" "$home/spool" \
         "$home/pending" ||
@@ -346,80 +278,39 @@ init() {
     printf '%s %s\n' "$(manifest version)" "$(manifest schema)" >"$home/version"
 }
 
-# Real files, because suEXEC starts no symbolic links, in directories that only the owner may write.
-put_programs() {
-    umask 022
-    routes=$(manifest route)
-    directories=$(say "$routes" | sed 's|/[^/]*$||' | sort -u)
-    for directory in $directories; do
-        mkdir -p "$root/$directory" && chmod 755 "$root/$directory" ||
-            die "cannot create $root/$directory"
-    done
-    while read -r path program; do
-        put 755 "$here/programs/$program" "$root/$path"
-    done <<END
-$routes
-END
-    for directory in $directories; do
-        { say "$options"; say "$pass"; cat "$here/htaccess.programs"; } \
-            >"$root/$directory/.htaccess.new" &&
-            mv "$root/$directory/.htaccess.new" "$root/$directory/.htaccess" ||
-            die "cannot write $root/$directory/.htaccess"
-    done
-    { [ ! -f "$root/.htaccess" ] || sed '/^# BEGIN switchboard/,/^# END switchboard/d' \
-        "$root/.htaccess"; sed "s|@url@|$url|; s/^RewriteEngine/$links\\
-RewriteEngine/" "$here/htaccess.root"; } >"$root/.htaccess.new" &&
-        mv "$root/.htaccess.new" "$root/.htaccess" || die "cannot write $root/.htaccess"
-    umask 077
-}
-
-# Removes the programs of an earlier version. Requests that Apache has looked up by the former
-# .htaccess have started theirs after a moment.
-remove_former() {
-    former=''
-    for directory in $directories; do
-        for file in "$root/$directory"/*; do
-            [ -f "$file" ] && [ -x "$file" ] || continue
-            case $newline$routes$newline in
-            *"$newline${file#"$root/"} "*) ;;
-            *) former="$former $directory/${file##*/}" ;;
-            esac
-        done
-    done
-    [ -n "$former" ] || return 0
-    sleep 2
-    for file in $former; do
-        rm -f "${root:?}/$file"
-    done
-    say "removed, because this version has them no more:$former"
-}
-
-# Static files, and none of an earlier version: put_static DIRECTORY
-put_static() {
-    umask 022
-    mkdir -p "$root/$1" || die "cannot create $root/$1"
-    (cd "$here/$1" && find . -type f) | while read -r file; do
-        mkdir -p "$(dirname "$root/$1/$file")" || die "cannot write $root/$1"
-        put 644 "$here/$1/$file" "$root/$1/$file"
-    done || exit 1
-    (cd "$root/$1" && find . -type f) | while read -r file; do
-        [ -f "$here/$1/$file" ] || rm -f "$root/$1/$file"
-    done
-    umask 077
-}
-
 # --- cron, the first user, the end ---
+
+# Whether the crontab can be read; copies it to $home/crontab.before. A failure must not look like
+# an empty crontab, which would then be written.
+read_cron() {
+    command -v crontab >/dev/null 2>&1 || return 1
+    LC_ALL=C crontab -l >"$home/crontab.before" 2>"$home/crontab.reason" && return 0
+    grep -qiE 'no crontab|no such file' "$home/crontab.reason" && : >"$home/crontab.before"
+}
+
+# A line of the courier, also if its times were edited.
+courier_line="^[^#].*/bin/courier --config"
 
 put_cron() {
     cron="* * * * * $home/bin/courier --config $home/conf/switchboard.conf --for 60s"
     cron="$cron 2>>$home/courier.log"
-    if command -v crontab >/dev/null 2>&1 &&
-        { crontab -l 2>/dev/null | grep -vF "$home/bin/courier"; say "$cron"; } | crontab - \
-            2>/dev/null; then
+    if read_cron && { grep -e "$courier_line" "$home/crontab.before" |
+        grep -qF "$home/bin/courier" ||
+        { cat "$home/crontab.before"; say "$cron"; } | crontab - 2>/dev/null; }; then
         say "cron: the line of the courier is in your crontab"
     else
         say "cron: add this line in the host's panel; without it no event is delivered:"
         say "  $cron"
+    fi
+}
+
+remove_cron() {
+    if ! read_cron; then
+        say "cron: remove the line of $home/bin/courier in the host's panel, if there is one"
+    elif grep -qF "$home/bin/courier --config" "$home/crontab.before"; then
+        grep -vF "$home/bin/courier --config" "$home/crontab.before" | crontab - ||
+            die "the crontab cannot be written: remove the line of $home/bin/courier"
+        say "cron: the line of the courier was removed"
     fi
 }
 
@@ -432,7 +323,8 @@ make_user() {
     [ -n "$email" ] || return 0
     api_token=$(switchboard user add "$email") || die "the user was not made"
     switchboard plan set "$email" Premium >/dev/null || die "the plan was not set"
-    account=$(switchboard account add "$email" --waba-id "$waba" --name "${name:-$email}") ||
+    account=$(printf '%s\n' "$platform_token" |
+        switchboard account add "$email" --waba-id "$waba" --name "${name:-$email}") ||
         die "the account was not made"
     switchboard line add "$account" --phone-number-id "$line" --number "$number" >/dev/null ||
         die "the line was not made"
@@ -441,6 +333,8 @@ make_user() {
 
 finish() {
     say "installed version $(manifest version) in $home after $(($(date +%s) - started)) s"
+    "$home/bin/courier" --config "$home/conf/switchboard.conf" --once 2>>"$home/courier.log" ||
+        say "warning: the courier failed: $(tail -n 1 "$home/courier.log")"
     switchboard doctor >"$home/doctor.log" 2>&1
     result=$?
     grep -E '^(warn|FAIL)' "$home/doctor.log"
@@ -448,26 +342,68 @@ finish() {
         "$home/bin/switchboard doctor"
     say "The platform's webhook: URL $url/platform/webhook, verify token and app_secret in"
     say "$home/conf/switchboard.conf. Test: curl -H 'X-API-Token: TOKEN' $url/v2/me"
+    say "Dashboard: the link that $home/bin/switchboard user login-link ${email:-EMAIL} prints"
+}
+
+# --- uninstall ---
+
+# Finds the installation by its configuration, without a request: the host may be gone.
+find_installed() {
+    if [ -n "$root" ]; then
+        root=$(cd "$root" && pwd) || die "there is no directory $root"
+        find_home
+    else
+        while read -r root; do
+            find_home
+            [ -z "$home" ] || ! grep -qxF "public_url = $url" "$home/conf/switchboard.conf" ||
+                ! grep -qxF "document_root = $root" "$home/conf/switchboard.conf" || break
+        done <<END
+$(list_roots)
+END
+        [ -n "$root" ] ||
+            die "no installation for $url was found: give its directory with --document-root DIR"
+    fi
+    [ -n "$home" ] || die "the gateway is not installed in $root"
+    refuse_other
+    read_routes
+    adopt
+    is_installed || die "the gateway is not installed in $root; $home has its data"
+}
+
+uninstall() {
+    find_installed
+    remove_cron
+    remove_all
+    say "uninstalled from $root. Configuration, keys, database and log are kept: to remove them,"
+    say "rm -r $home"
 }
 
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
+for file in server.sh files.sh; do
+    [ -f "$here/$file" ] ||
+        die "the archive is incomplete, $file is missing: upload and unpack it again"
+done
+. "$here/server.sh"
+. "$here/files.sh"
 read_options "$@"
+if [ -n "$uninstall" ]; then
+    uninstall
+    exit 0
+fi
 check_archive
 certificates=$(find_certificates)
 CA_FILE=${CA_FILE-${certificates#ca_file = }} # for programs/fetch
 export CA_FILE
 find_document_root
-refuse_earlier_layout
+refuse_answered
 look_at_server
 clean_up
 choose_home
-refuse_other
 write_configuration
 init
-put_programs
-put_static dashboard
-put_static reference
+[ -z "$shared" ] || : >"$home/shared"
+put_files
 put_cron
 make_user
 remove_former
