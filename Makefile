@@ -152,7 +152,8 @@ LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/move/s
     $(if $(PROBE),$(BUILD)/tests/probe.o)
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
-SANDBOX_DATA := $(wildcard tools/sandbox/*/*.json)
+SANDBOX_DATA := $(wildcard tools/sandbox/*/*.json \
+    $(addprefix tools/sandbox/phone/*.,html css js svg))
 SANDBOX_OBJECTS := $(SANDBOX_DATA:%=$(BUILD)/%.o) \
     $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c tools/sandbox/*/*.c))
 
@@ -219,9 +220,9 @@ $(BUILD)/lib/store/move/schema.o $(BUILD)/lib/store/move/schema_postgresql.o: %.
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<
 
 # The data of the sandbox: message_rules.json is the text message_rules_json.
-$(SANDBOX_DATA:%=$(BUILD)/%.c): $(BUILD)/%.json.c: %.json tools/embed
+$(SANDBOX_DATA:%=$(BUILD)/%.c): $(BUILD)/%.c: % tools/embed
 	@mkdir -p $(@D)
-	@tools/embed $(notdir $*)_json < $< > $@
+	@tools/embed $(subst .,_,$(notdir $*)) < $< > $@
 
 $(SANDBOX_DATA:%=$(BUILD)/%.o): %.o: %.c
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -c -o $@ $<

@@ -8,7 +8,7 @@ load helpers/courier
 
 page=$root/doc/sandbox.md
 sections=('Point a program at it' 'Receive webhooks' 'Fail on purpose' 'Approve a template'
-    'Read what was sent')
+    'Be the customer in a browser' 'Read what was sent')
 
 # Prints the commands of a section: commands TITLE
 commands() {
@@ -109,6 +109,10 @@ signature_of() { # FILE
         .value.event == "APPROVED")' "$bot_DIR"/*.body
 }
 
+@test "the link of the phone opens its page" {
+    curl -sSf "$(cat 'Be the customer in a browser')" | grep -q '<main class="phone">'
+}
+
 @test "what was sent is read" {
     # the message of the page and those of try_all; the template is a POST too
     assert_lines 'Read what was sent' 15551234567 1 2 3 4 15550001111 6 null 8 '{"done":true}'
@@ -130,5 +134,5 @@ signature_of() { # FILE
     # after a change of the table: switchboard-sandbox --calls prints the end of the page
     assert_equal "$(sed -n '/^### /,$p' "$page")" \
         "$("$OUT/tools/switchboard-sandbox" --calls | sed 1d)"
-    assert_equal "$(grep -c '^### ' "$page")" 35
+    assert_equal "$(grep -c '^### ' "$page")" 40
 }

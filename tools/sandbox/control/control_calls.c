@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "control/fixtures.h"
+#include "control/phone_page.h"
 #include "nodes/edges.h"
+#include "state/chat.h"
 #include "state/flow_list.h"
 #include "state/media_object.h"
 #include "state/media_url.h"
@@ -173,12 +175,32 @@ static void webhooks_verify(struct exchange *exchange) {
         control_refuse(exchange, 400, problem);
 }
 
+/* --- The phone --- */
+
+static void phone_file(struct exchange *exchange) {
+    control_found(exchange, phone_page_file(exchange));
+}
+
+static void chat_show(struct exchange *exchange) {
+    control_done(exchange, phone_page_chat(exchange));
+}
+
+static void chat_change(struct exchange *exchange) {
+    control_done(exchange, phone_page_block(exchange));
+}
+
+static void flows_json(struct exchange *exchange) {
+    control_found(exchange,
+                  flow_json(exchange->arena, &exchange->reply.body, exchange_segment(exchange, 2)));
+}
+
 /* --- All --- */
 
 void control_clear(void) {
     fault_clear();
     webhook_log_clear();
     recorder_clear();
+    chat_clear();
     fixtures_clear();
 }
 
@@ -320,6 +342,20 @@ static const struct control_member verify_members[] = {
     {NULL, NULL},
 };
 
+static const struct control_member chat_query[] = {
+    {"phoneNumberId", "the number of the account"},
+    {"phone, bsuid", "the user"},
+    {"after", "only entries with a larger serial"},
+    {NULL, NULL},
+};
+
+static const struct control_member chat_members[] = {
+    {"phoneNumberId", "the number of the account"},
+    {"phone, bsuid", "the user"},
+    {"blocked", "true or false"},
+    {NULL, NULL},
+};
+
 /* clang-format off */
 #define ANSWER(function) .answer = function
 #define PRINT(function)  .print = function
@@ -371,6 +407,8 @@ const struct control_call control_calls[] = {
      .meaning = "Adds flows."},
     {"DELETE", "flows", LOCK_WRITE, ANSWER(flows_clear), .members = account_query,
      .meaning = "Deletes all flows."},
+    {"GET", "flows/*/json", LOCK_READ, ANSWER(flows_json),
+     .meaning = "The Flow JSON that a client gave a flow, by its id or name."},
     {"GET", "nodes/*", LOCK_READ, ANSWER(nodes_show),
      .meaning = "What clients changed at an account or number: `{profile, settings, commerce, "
                 "registration, subscription, webhook, answer}`, with the PIN, the code of "
@@ -405,6 +443,19 @@ const struct control_call control_calls[] = {
      .meaning = "What was sent, automatic statuses too, the last 2000."},
     {"DELETE", "webhooks", LOCK_NONE, CHANGE(webhook_log_clear),
      .meaning = "Deletes this list."},
+    {"GET", "phone", LOCK_NONE, ANSWER(phone_file),
+     .meaning = "The phone in the browser; its query may have `phone`, or `username`, and `name` and "
+                "`phoneNumberId`."},
+    {"GET", "phone/*", LOCK_NONE, ANSWER(phone_file),
+     .meaning = "The files of that page."},
+    {"GET", "chat", LOCK_READ, ANSWER(chat_show), .members = chat_query,
+     .meaning = "What that page shows: `{generation, blocked, entries: [{serial, time, kind, id, "
+                "message, template}]}`; kind is sent, received, status or read. Only the last 2000 "
+                "of all conversations are kept. For 10 seconds after this call the automatic "
+                "statuses of the conversation end with sent, because the page sends delivered and "
+                "read."},
+    {"POST", "chat", LOCK_READ, ANSWER(chat_change), .members = chat_members,
+     .meaning = "Lets the user block the number: messages to the user do not arrive."},
     {"POST", "reset", LOCK_NONE, ANSWER(reset),
      .meaning = "Restores the start: state, settings, requests, faults."},
     {.method = NULL},

@@ -1,7 +1,9 @@
 #include "nodes/edges.h"
 
 #include "judge/judge.h"
+#include "state/chat.h"
 #include "state/number.h"
+#include "state/template_list.h"
 #include "state/wamid.h"
 #include "text/json_print.h"
 #include "text/text.h"
@@ -133,6 +135,29 @@ static void print_contact(struct buffer *out, const struct send *send, const cha
         print_text(out, ",\"user_id\":", send->recipient);
 }
 
+/* Keeps the message for the user's phone, with the template that it names. Automatic statuses
+ * follow, too. */
+static void deliver(struct send *send, const char *digits, const char *wamid) {
+    struct arena *arena = send->exchange->arena;
+    struct buffer members = buffer_in(arena);
+    struct chat chat = {.line = send->phone->id, .user = send->to ? digits : send->recipient};
+    const cJSON *template = json_get(send->body, "template");
+    const struct item *item = template
+                                  ? template_find(arena, send->account, json_text(template, "name"),
+                                                  json_text(json_get(template, "language"), "code"))
+                                  : NULL;
+    buffer_add_text(&members, ",\"message\":");
+    json_print(&members, send->body);
+    if (item) {
+        buffer_add_text(&members, ",\"template\":");
+        buffer_add_slice(&members, item->raw);
+    }
+    const struct number *number = number_find(digits);
+    if (!chat_is_blocked(&chat) && (!number || number->fail_code == 0))
+        chat_add(&chat, "sent", wamid, buffer_slice(&members));
+    statuses_after_send(send, digits, wamid);
+}
+
 static void answer_send(struct send *send) {
     struct arena *arena = send->exchange->arena;
     struct buffer *out = &send->exchange->reply.body;
@@ -149,7 +174,7 @@ static void answer_send(struct send *send) {
         print_text(out, ",\"group_id\":", send->to ? send->to : send->recipient);
     buffer_add_text(out, "}]}");
     if (!group && !is_bsuid(send->to))
-        statuses_after_send(send, digits, wamid);
+        deliver(send, digits, wamid);
 }
 
 /* Answers the request that marks a message as read, which uses the same edge. */
@@ -157,12 +182,14 @@ static void answer_read(struct send *send) {
     const char *id = json_text(send->body, "message_id");
     if (!rules_check(send->exchange, "message", send->body, rules_find("read")))
         return;
-    if (!text_matches(json_text(send->body, "status"), "read"))
+    if (!text_matches(json_text(send->body, "status"), "read")) {
         reply_error(send->exchange, 100, "(#100) Param status must be one of {read}.");
-    else if (!id || strncmp(id, "wamid.", 6) != 0)
+    } else if (!id || strncmp(id, "wamid.", 6) != 0) {
         reply_error(send->exchange, 100, "(#100) The parameter message_id is required.");
-    else
+    } else {
+        chat_read(send->phone->id, id, json_get(send->body, "typing_indicator"));
         buffer_add_text(&send->exchange->reply.body, "{\"success\":true}");
+    }
 }
 
 void message_send(struct exchange *exchange, const struct target *target) {

@@ -58,6 +58,13 @@ void flow_asset_clear(void) {
     collection_clear(&assets, NULL);
 }
 
+bool flow_asset_add(struct buffer *out, const char *flow) {
+    const struct item *asset = collection_find(&assets, flow);
+    if (asset)
+        buffer_add_slice(out, asset->raw);
+    return asset;
+}
+
 void flow_asset_print(const struct exchange *exchange, struct buffer *out, const char *flow) {
     struct arena *arena = exchange->arena;
     const char *origin = sandbox_origin(arena, exchange_header(exchange, "Host"));

@@ -21,6 +21,9 @@ void flow_asset_remove(const char *flow);
 /* Deletes all. */
 void flow_asset_clear(void);
 
+/* Appends the Flow JSON of the flow. Returns false when there is none. */
+bool flow_asset_add(struct buffer *out, const char *flow);
+
 /* Appends the assets of a flow to `out`: {data: [{name, asset_type, download_url}], paging}. */
 void flow_asset_print(const struct exchange *exchange, struct buffer *out, const char *flow);
 

@@ -122,6 +122,16 @@ void flow_show(struct exchange *exchange, const struct target *target) {
     list_item(exchange, collection_find(&flows, target->id), &rules);
 }
 
+bool flow_json(struct arena *arena, struct buffer *out, const char *flow) {
+    for (size_t i = 0; i < flows.count; i++) {
+        const struct item *item = &flows.items[i];
+        if (strcmp(item->id, flow) == 0 ||
+            text_matches(json_member_text(arena, item->raw, "name"), flow))
+            return flow_asset_add(out, item->id);
+    }
+    return false;
+}
+
 const struct account *flow_owner(const char *id) {
     return collection_owner(&flows, id);
 }

@@ -1,5 +1,8 @@
 #include "state/number.h"
 
+#include <inttypes.h>
+#include <sodium.h>
+
 #include "text/memory.h"
 
 static struct number *numbers; /* the newest first */
@@ -29,6 +32,15 @@ const struct number *number_find(const char *digits) {
     while (number && strcmp(number->digits, digits) != 0)
         number = number->next;
     return number;
+}
+
+const char *number_bsuid(struct arena *arena, const char *digits) {
+    static const unsigned char key[crypto_shorthash_KEYBYTES] = "sandbox-bsuid";
+    unsigned char hash[crypto_shorthash_BYTES];
+    uint64_t number;
+    crypto_shorthash(hash, (const unsigned char *)digits, strlen(digits), key);
+    memcpy(&number, hash, sizeof number);
+    return arena_printf(arena, "US.%016" PRIu64, number % 10000000000000000U);
 }
 
 void number_clear(void) {

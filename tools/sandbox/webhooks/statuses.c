@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "state/chat.h"
 #include "state/number.h"
 #include "state/sandbox.h"
 #include "state/settings.h"
@@ -60,7 +61,9 @@ void statuses_after_send(const struct send *send, const char *digits, const char
     static const char *const arriving[] = {"status_sent", "status_delivered", "status_read"};
     const struct number *number = number_find(digits);
     int64_t code = number ? number->fail_code : 0;
-    size_t count = code == 0 ? sizeof arriving / sizeof *arriving : 1;
+    struct chat chat = {.line = send->phone->id, .user = send->to ? digits : send->recipient};
+    bool arrives = code == 0 && !chat_is_blocked(&chat) && !chat_is_open(&chat);
+    size_t count = arrives ? sizeof arriving / sizeof *arriving : 1;
     int64_t now = clock_monotonic();
     if (!settings.automatic_statuses)
         return;
@@ -135,6 +138,7 @@ static bool make_post(struct arena *arena, struct post *post, const cJSON *json)
     if (!post->url)
         return false;
     payload_add(&payload, &update);
+    payload_show(&payload, &update);
     payload_end(&payload, arena, &post->body, &post->ids);
     post->signature = post_sign(arena, settings.app_secret, post->body);
     return true;

@@ -174,6 +174,8 @@ static void build_posts(struct job *job, const struct call_options *options,
     reserve_posts(job, options, batch == BATCH_POSTS ? updates->count : 1);
     for (size_t i = 0; i < updates->count; i++) {
         payload_add(&payload, &updates->list[i]);
+        if (!options->build)
+            payload_show(&payload, &updates->list[i]);
         if (batch == BATCH_POSTS || i + 1 == updates->count) {
             payload_end(&payload, job->arena, &body, &ids);
             add_posts(job, options, callback_url(job->arena, &updates->list[i]), body, ids);

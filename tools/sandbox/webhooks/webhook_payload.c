@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "state/chat.h"
 #include "state/node_state.h"
 #include "state/settings.h"
 #include "text/json_merge.h"
@@ -197,6 +198,23 @@ void payload_add(struct payload *payload, const struct update *update) {
     cJSON_AddItemToObject(change, "value", value);
     cJSON_AddStringToObject(change, "field", update->kind->field);
     cJSON_AddItemToArray(changes, change);
+}
+
+void payload_show(const struct payload *payload, const struct update *update) {
+    const char *list = strcmp(update->kind->field, "messages") == 0 ? update->kind->list : NULL;
+    struct chat chat = {.line = update->phone_number_id,
+                        .user = update->phone ? update->phone : update->bsuid};
+    if (!list || !chat.user || update->group_id)
+        return;
+    const cJSON *entry = last_of(json_get(payload->root, "entry"));
+    const cJSON *value = json_get(last_of(json_get(entry, "changes")), "value");
+    bool message = strcmp(list, "messages") == 0;
+    if (!message && strcmp(list, "statuses") != 0)
+        return;
+    struct buffer members = buffer_in(update->arena);
+    buffer_add_text(&members, ",\"message\":");
+    json_print(&members, last_of(json_get(value, list)));
+    chat_add(&chat, message ? "received" : "status", update->id, buffer_slice(&members));
 }
 
 /* Prints a value into `arena` and deletes it. */

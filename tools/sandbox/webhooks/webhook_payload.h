@@ -18,6 +18,10 @@ struct payload {
 /* Adds an update to the body. Called under the lock of the state. */
 void payload_add(struct payload *payload, const struct update *update);
 
+/* Keeps the update that was added last for the phone of its user, if it is a message or a status of
+ * one. */
+void payload_show(const struct payload *payload, const struct update *update);
+
 /* Sets `*body` to the body and `*ids` to the JSON list of the updates' ids, both in `arena`. The
  * payload, which is not empty before, is empty afterwards. */
 void payload_end(struct payload *payload, struct arena *arena, struct slice *body,

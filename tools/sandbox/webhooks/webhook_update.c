@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "state/media_url.h"
+#include "state/number.h"
 #include "state/template_list.h"
 #include "state/wamid.h"
 #include "text/strict_json.h"
@@ -57,22 +58,12 @@ static void set_default(const char **target, const char *text) {
         *target = text;
 }
 
-/* Derives a user's BSUID from the phone, so that one phone is always the same user. */
-static const char *bsuid_of_phone(struct arena *arena, const char *phone) {
-    static const unsigned char key[crypto_shorthash_KEYBYTES] = "sandbox-bsuid";
-    unsigned char hash[crypto_shorthash_BYTES];
-    uint64_t number;
-    crypto_shorthash(hash, (const unsigned char *)phone, strlen(phone), key);
-    memcpy(&number, hash, sizeof number);
-    return arena_printf(arena, "US.%016" PRIu64, number % 10000000000000000U);
-}
-
 /* Sets the new phone and BSUIDs of a user whose number or id changes. */
 static void fill_new_user(struct update *update, const cJSON *json) {
     set_default(&update->new_phone, "16505550199");
     if (update->bsuid && !cJSON_HasObjectItem(json, "newBsuid"))
         update->new_bsuid =
-            bsuid_of_phone(update->arena, update->phone ? update->new_phone : update->bsuid);
+            number_bsuid(update->arena, update->phone ? update->new_phone : update->bsuid);
     if (update->parent_bsuid && !cJSON_HasObjectItem(json, "newParentBsuid"))
         update->new_parent_bsuid = arena_printf(update->arena, "US.ENT.%s", update->new_phone);
 }
@@ -85,7 +76,7 @@ static void fill_user(struct update *update, const cJSON *json) {
     if (!update->phone && !cJSON_HasObjectItem(json, "phone") && !update->bsuid)
         update->phone = "16505550123";
     if (!bsuid_given && update->phone)
-        update->bsuid = bsuid_of_phone(update->arena, update->phone);
+        update->bsuid = number_bsuid(update->arena, update->phone);
     if (!update->phone) {
         set_default(&update->bsuid_only, update->bsuid);
         set_default(&update->parent_bsuid_only, update->parent_bsuid);
