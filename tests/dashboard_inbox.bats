@@ -50,6 +50,14 @@ add_templates() {
     browse inbox nothingLost "$root/tools/demo/media/parcel.jpg"
 }
 
+@test "loading, failed, empty and out of date are different, and the page is back with the network" {
+    browse inbox states
+}
+
+@test "after midnight the days and times are those of the new day" {
+    browse inbox midnight
+}
+
 @test "what one tab has read is read in the other tab" {
     browse inbox unread
 }

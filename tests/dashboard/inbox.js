@@ -257,6 +257,88 @@ exports.nothingLost = async (test, jpeg) => {
     assert.deepEqual(rows, []);
 };
 
+exports.states = async ({page, context, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551016', name: 'Far Away'};
+    const trouble = page.locator('#trouble p');
+    await platform(BASE, {...person, kind: 'text', text: 'First'});
+    await logIn();
+    step('a list that loads does not say that it is empty');
+    let held;
+    await page.route('**/v2/threads?*', (route) => { held = route; });
+    await page.goto(`${BASE}/dashboard/#/inbox`);
+    await page.locator('.thread-list .search-box').waitFor();
+    await page.locator('.thread-scroll .loading').waitFor();
+    assert.equal(await page.locator('.thread-list .empty').count(), 0);
+    await held.continue();
+    const item = page.locator('.thread', {hasText: person.name});
+    await item.waitFor();
+    step('a search keeps the rows until its answer is there');
+    held = null;
+    await page.getByRole('searchbox').fill('Of no person here');
+    await page.locator('.thread-scroll[aria-busy]').waitFor();
+    assert.ok(await item.count() && !await page.locator('.thread-list .empty').count());
+    await held.continue();
+    await page.getByText('No conversation fits').waitFor();
+    step('a list that failed says so, also after a change');
+    await page.unroute('**/v2/threads?*');
+    await page.route('**/v2/threads?*', (route) => route.fulfill({status: 500,
+        json: {success: false, error: 'INTERNAL_ERROR', message: 'It failed.'}}));
+    await page.getByRole('searchbox').fill('');
+    await page.locator('.thread-scroll').getByText('It failed.').waitFor();
+    await platform(BASE, {...person, kind: 'text', text: 'Second'});
+    await item.waitFor();
+    assert.equal(await page.locator('.thread-scroll').getByText('It failed.').count(), 1);
+    await page.unroute('**/v2/threads?*');
+    await page.locator('.thread-scroll').getByRole('button', {name: 'Try again'}).click();
+    await page.locator('.thread-scroll .notice').waitFor({state: 'detached'});
+    step('without a network the page says so, and since when');
+    await item.click();
+    await bubbleOf(page, 'Second').waitFor();
+    await context.setOffline(true);
+    await trouble.getByText(/^No connection. What you see is from \d/).waitFor();
+    await platform(BASE, {...person, kind: 'text', text: 'While you were out'});
+    step('it asks at once when the network is back');
+    await page.evaluate(() => {
+        window.back = new Promise((resolve) => addEventListener('online', () => {
+            const start = performance.now();
+            const before = window.fetch;
+            window.fetch = (...given) => {
+                if (String(given[0]).startsWith('/v2/changes'))
+                    resolve(performance.now() - start);
+                return before(...given);
+            };
+        }));
+    });
+    await page.waitForRequest((request) => request.url().includes('/v2/changes')); // and fails
+    await context.setOffline(false);
+    const pause = await page.evaluate(() => window.back);
+    assert.ok(pause < 2000, `the next request came after ${pause} ms`);
+    await bubbleOf(page, 'While you were out').waitFor();
+    await trouble.waitFor({state: 'detached'});
+    step('a server that fails is said too');
+    await page.route('**/v2/changes*', (route) => route.fulfill({status: 500, body: ''}));
+    await trouble.getByText(/^The server answers with an error/).waitFor();
+    await page.unroute('**/v2/changes*');
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await trouble.waitFor({state: 'detached'});
+};
+
+exports.midnight = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551017', name: 'Up Late'};
+    await platform(BASE, {...person, kind: 'text', text: 'Good evening'});
+    await logIn();
+    const midnight = await page.evaluate(() => new Date().setHours(24, 0, 0, 0));
+    await page.clock.install({time: midnight - 20000});
+    await openThread({page, open}, person.name);
+    await bubbleOf(page, 'Good evening').waitFor();
+    assert.equal(await page.locator('.day').innerText(), 'Today');
+    assert.match(await page.locator('.thread time').innerText(), /\d:\d/);
+    step('the next day');
+    await page.clock.runFor(60000);
+    await page.locator('.day').getByText('Yesterday').waitFor();
+    assert.doesNotMatch(await page.locator('.thread time').innerText(), /\d:\d/);
+};
+
 // The number of unread messages that the list shows for a person; 0 without one.
 function unreadOf(page, name) {
     return page.evaluate((wanted) => parseInt([...document.querySelectorAll('.thread')]

@@ -1,7 +1,8 @@
 // The frame around the pages: navigation, account, place of the messages.
 import {el, fill} from './dom.js';
 import {icon} from './icons.js';
-import {LANGUAGES, chooseLanguage, language, t} from './i18n.js';
+import {LANGUAGES, chooseLanguage, clock, language, t} from './i18n.js';
+import {onTrouble, trouble} from './live.js';
 import {PAGES, itemOf} from './pages.js';
 import {session} from './session.js';
 import {button} from './ui.js';
@@ -57,6 +58,18 @@ function toasts() {
     return el('div', {id: 'toasts', role: 'status', 'aria-live': 'polite'});
 }
 
+// A line above the page while what it shows is out of date.
+function drawTrouble() {
+    const present = trouble();
+    const line = document.getElementById('trouble');
+    if (!line)
+        return;
+    fill(line, present && el('p', {}, icon('alert'),
+        t(`trouble.${present.kind}`, {time: clock(present.since)})));
+}
+
+onTrouble(drawTrouble);
+
 function menuButton(side) {
     const node = button(t('nav.menu'), () => {
         const isOpen = side.classList.toggle('open');
@@ -75,7 +88,8 @@ export function buildFrame(actions) {
         el('div', {class: 'frame'},
             el('header', {class: 'top'}, brand(), menuButton(side)),
             side, el('main', {id: 'main', tabindex: '-1'})),
-        toasts());
+        el('div', {id: 'trouble', role: 'status'}), toasts());
+    drawTrouble();
     return document.getElementById('main');
 }
 

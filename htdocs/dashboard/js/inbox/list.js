@@ -60,7 +60,8 @@ function isNewer(a, b) {
     return a.lastMessageAt === b.lastMessageAt ? a.id > b.id : a.lastMessageAt > b.lastMessageAt;
 }
 
-// threadList({filters, lines}) returns {root, change(threads), select(id), reload(), drop(id)}.
+// threadList({filters, lines}) returns {root, change(threads), select(id), reload(), draw(),
+// drop(id), loaded}; `loaded` is a promise of its first answer or failure.
 // filters: {line, q, unread} of the address; `lines`: a promise of the lines. A thread names its
 // line where there are several.
 export function threadList({filters, lines}) {
@@ -72,15 +73,29 @@ export function threadList({filters, lines}) {
     let cursor = null;
     let turn = 0;
     let hasManyLines = false;
+    let state = 'loading'; // or loaded, failed
+    let failure = null;
+    let tellLoaded;
+    const loaded = new Promise((resolve) => { tellLoaded = resolve; });
 
     function draw() {
         const items = [...threads.values()].sort((a, b) => isNewer(a, b) ? -1 : 1);
-        update(list, items.map((thread) => ({thread, isSelected: thread.id === selected})),
+        update(list, items.map((thread) => ({thread, isSelected: thread.id === selected,
+            today: day(Date.now())})),
             ({thread}) => thread.id,
             ({thread}) => item(thread, {filters, selected, hasManyLines}));
-        if (cursor)
+        drawFoot(items.length);
+    }
+
+    // The list says that it is empty only when it was read.
+    function drawFoot(count) {
+        if (state === 'loading')
+            fill(foot, loading());
+        else if (state === 'failed')
+            fill(foot, errorBox(failure), button(t('ui.retry'), reload));
+        else if (cursor)
             fill(foot, button(t('ui.more'), () => read(cursor), {kind: 'quiet'}));
-        else if (!items.length)
+        else if (!count)
             fill(foot, filters.q || filters.unread ? empty(t('inbox.noneFound'))
                 : empty(t('inbox.none'), t('inbox.noneText')));
         else
@@ -100,15 +115,21 @@ export function threadList({filters, lines}) {
         for (const thread of answer.items)
             threads.set(thread.id, thread);
         cursor = answer.paging.cursors.after;
+        state = 'loaded';
         draw();
     }
 
     async function reload() {
+        state = 'loading';
+        draw();
         try {
             await read();
         } catch (error) {
-            fill(foot, errorBox(error), button(t('ui.retry'), reload));
+            state = 'failed';
+            failure = error;
+            draw();
         }
+        tellLoaded();
     }
 
     // Whether a thread belongs to the list. A search is answered by the API only.
@@ -129,10 +150,9 @@ export function threadList({filters, lines}) {
         draw();
     }
 
-    fill(foot, loading());
     reload();
     return {
-        root, change, reload,
+        root, change, reload, draw, loaded,
         select(id) {
             selected = id;
             draw();

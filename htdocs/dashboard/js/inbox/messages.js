@@ -43,8 +43,8 @@ export function firstPage(id) {
 }
 
 // messageList({thread, definitionOf, open, reply}) returns {root, load(first), refresh(), redraw(),
-// has(wamid), newest(), showEnd(), steady(work), stop(), end}; `first` is a promise
-// of firstPage, or null; `end` is the element below the messages.
+// drawDays(), has(wamid), newest(), showEnd(), steady(work), stop(), end}; `first` is a promise of
+// firstPage, or null; `end` is the element below the messages.
 export function messageList({thread, definitionOf, open, reply}) {
     const list = el('ol', {class: 'messages', on: {keydown: onKey, focusin: onFocus}});
     const top = el('div', {class: 'messages-top'});
@@ -184,6 +184,9 @@ export function messageList({thread, definitionOf, open, reply}) {
             const node = days.get(day) ??
                 el('li', {class: 'day'}, el('span', {}, dayLabel(day)));
             days.set(day, node);
+            const label = dayLabel(day);
+            if (node.textContent !== label)
+                node.firstChild.textContent = label;
             if (first.previousSibling !== node)
                 list.insertBefore(node, first);
         }
@@ -319,7 +322,7 @@ export function messageList({thread, definitionOf, open, reply}) {
     const resized = new ResizeObserver(() => isFollowing && showEnd());
     resized.observe(scroll);
     return {
-        root, load, refresh, showEnd, end, steady,
+        root, load, refresh, showEnd, end, steady, drawDays,
         redraw: () => steady(() => ids.forEach(redraw)),
         has: (wamid) => byWamid.has(wamid),
         newest: () => [...byId.values()].reduce((last, {message}) =>

@@ -62,8 +62,8 @@ function pending(entry, onEdit) {
 }
 
 // threadView({thread, lines, onThread}) returns {root, load(messages), change(thread), refresh(),
-// stop(), focus()}. `messages`: a promise of its first page, or null. onThread(thread) is called
-// with what an action here changed.
+// draw(), stop(), focus()}. `messages`: a promise of its first page, or null. onThread(thread) is
+// called with what an action here changed. draw() shows times and days anew.
 export function threadView({thread: first, lines, onThread}) {
     let thread = first;
     const root = el('section', {class: 'thread-view', 'aria-labelledby': 'thread-name'});
@@ -151,11 +151,14 @@ export function threadView({thread: first, lines, onThread}) {
         removeShown(id, list.has);
         drawOutbox();
     });
-    const timer = setInterval(drawHead, 30000);
     drawHead();
     fill(root, head, list.root, writer.root);
     return {
         root, change, refresh,
+        draw() {
+            drawHead();
+            list.drawDays();
+        },
         async load(messages) {
             moveOutbox(thread);
             await list.load(messages);
@@ -171,7 +174,6 @@ export function threadView({thread: first, lines, onThread}) {
         focus: () => document.getElementById('thread-name')?.focus({preventScroll: true}),
         stop() {
             document.removeEventListener('visibilitychange', onVisible);
-            clearInterval(timer);
             stopOutbox();
             writer.stop();
             list.stop();

@@ -63,10 +63,28 @@ export async function show(root, parameters) {
     let turn = 0;
 
     function newList() {
-        list = threadList({filters, lines});
+        const mine = threadList({filters, lines});
+        list = mine;
         list.select(wanted ?? null);
-        side.querySelector('.thread-scroll')?.remove();
+        const former = [...side.querySelectorAll('.thread-scroll')];
+        list.root.hidden = former.length > 0;
         side.append(list.root);
+        for (const root of former) { // it stays until the new list is there
+            root.inert = true;
+            root.setAttribute('aria-busy', 'true');
+        }
+        list.loaded.then(() => {
+            if (list !== mine)
+                return;
+            former.forEach((root) => root.remove());
+            mine.root.hidden = false;
+        });
+    }
+
+    // Times and days are those of the present day.
+    function onMinute() {
+        list.draw();
+        view?.draw();
     }
 
     function onFilter(part) {
@@ -141,7 +159,11 @@ export async function show(root, parameters) {
     });
     newList();
     openThread();
+    const timer = setInterval(onMinute, 30000);
+    document.addEventListener('visibilitychange', onMinute);
     function stop() {
+        clearInterval(timer);
+        document.removeEventListener('visibilitychange', onMinute);
         stopChanges();
         close();
         forgetMedia();
