@@ -41,6 +41,35 @@ setup() {
     done
 }
 
+# Runs the script before an installation, with the files of an installation below the test's
+# directory: preinst SCHEMA-OF-THE-INSTALLED ARGUMENT...
+preinst() {
+    local schema
+    schema=$(. tools/common.bash && schema_id_in .)
+    printf '%s\n' "$1" >"$BATS_TEST_TMPDIR/schema"
+    sed -e "s/#SCHEMA#/$schema/" -e "s|^installed=.*|installed=$BATS_TEST_TMPDIR/schema|" \
+        debian/switchboard.preinst >"$BATS_TEST_TMPDIR/preinst"
+    run sh "$BATS_TEST_TMPDIR/preinst" "${@:2}"
+}
+
+@test "a package may replace one of another version with the same schema, and a newer one with no other" {
+    local own
+    own=$(. tools/common.bash && schema_id_in .)
+    [[ $own =~ ^[0-9]+-[0-9a-f]{4}$ ]] || fail "$own"
+    grep -q "dh_installdeb -DSCHEMA=" debian/rules
+    preinst "$own" upgrade 0.1.1 0.1.0
+    assert_equal "$status $output" '0 '
+    preinst 99-0000 upgrade 0.1.0 0.1.1
+    assert_equal "$status $output" '0 '
+    preinst 99-0000 upgrade 0.1.1 0.1.0
+    assert_equal "$status" 1
+    [[ $output == *'0.1.0 is older than the installed version 0.1.1 and has another schema'* ]] ||
+        fail "$output"
+    rm "$BATS_TEST_TMPDIR/schema" # of a package before this file
+    run sh "$BATS_TEST_TMPDIR/preinst" upgrade 0.1.1 0.1.0
+    assert_equal "$status" 1
+}
+
 @test "the rules and the files that they name exist" {
     local file
     make -s -n -f debian/rules override_dh_auto_install | grep -q 'install DESTDIR='

@@ -12,6 +12,14 @@ product_version() {
     sed -n 's/^#define SWITCHBOARD_VERSION *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
 }
 
+# Prints the version and the edition of the schema, by which programs accept a database
+# (lib/engine/schema.h): schema_id_in ROOT
+schema_id_in() {
+    printf '%s-%s\n' "$(schema_version_in "$1")" \
+        "$("$1/tools/schema/source" sqlite "$1/schema.sql" |
+            sed -n 's/^const int schema_edition = 0x\(.*\);/\1/p')"
+}
+
 # Prints the date of that version: product_date ROOT
 product_date() {
     sed -n 's/^#define SWITCHBOARD_DATE *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
