@@ -252,7 +252,13 @@ entries() {
     ((status == 0)) || fail "$(cat "$only")"
     assert_equal "$(entries routes:)" 'GET    /v2/me'
     assert_equal "$(entries 'in addition to answering')" 'read the database'
-    assert_equal "$(entries 'files that it may open')" $'database\ndatabase_reader\nlog_file'
+    assert_equal "$(entries 'files that it may open' | sed 's/:.*//')" $'database\ndatabase_reader\nlog_file'
+    assert_equal "$(entries 'files that it may open' | sed -n 's/^database: //p')" \
+        'open for reading'
+    entries 'files that it may open' | grep -qx 'log_file: open for appending'
+    assert_equal "$(entries 'files that are mapped')" \
+        $'metrics_file: reading and writing\nrequests_file: reading and writing'
+    ! grep -q '^addresses:' "$only" || fail 'it calls nothing'
     entries libraries: | grep -qx 'libsqlite3, static'
     entries 'system calls as cgi' | grep -qw openat
     entries 'lines of its source' | grep -qx "$(wc -l <"$root/cgi-bin/me.c") cgi-bin/me.c"
@@ -288,7 +294,8 @@ entries() {
     ((status == 0)) || fail "$(cat "$only")"
     assert_equal "$(awk '$2 ~ /^(cgi|fastcgi|resident)$/ { print $1 }' "$only" | sort -u)" $'courier\nhealth'
     (($(grep -c '^courier *resident *installed *declared ' "$only") >= 100))
-    entries 'files that it may open' | grep -qx log_file
+    entries 'addresses:' | grep -qx 'any address; it calls the URLs that users set, as their rules allow'
+    entries 'files that it may open' | grep -q '^log_file: '
 }
 
 @test "ONLY with a name of no executable prints the names" {

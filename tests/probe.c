@@ -24,8 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/counters.h"
 #include "base/file_identity.h"
 #include "base/process/syscalls.h"
+#include "base/request_log.h"
+#include "base/target.h"
 #include "web/request.h"
 #include "web/transport.h"
 
@@ -570,12 +573,58 @@ static void try_detector(const struct subject *subject, struct buffer *out) {
     waitpid(pid, NULL, 0);
 }
 
-/* Lists the keys of the configuration whose files the process may open. */
-static void list_files(unsigned needs, struct buffer *out) {
-    for (const struct config_key *key = config_keys; key->name; key++)
-        if ((key->kind == CONFIG_PATH || key->kind == CONFIG_TARGET) &&
-            (!key->needs || key->needs & needs))
-            buffer_printf(out, "file\t%s\n", key->name);
+/* Adds how the process has the file open already, for each descriptor that is another way. */
+static void add_held(const char *path, struct buffer *rights) {
+    static const char *const modes[] = {[O_RDONLY] = "open for reading",
+                                        [O_WRONLY] = "open for writing",
+                                        [O_RDWR] = "open for reading and writing"};
+    struct stat wanted, found;
+    bool is_named[sizeof modes / sizeof *modes] = {false};
+    for (int fd = STDERR_FILENO + 1; stat(path, &wanted) == 0 && fd < 256; fd++) {
+        const int flags =
+            fstat(fd, &found) == 0 && file_is_same(&found, &wanted) ? fcntl(fd, F_GETFL) : -1;
+        if (flags < 0 || is_named[flags & O_ACCMODE])
+            continue;
+        is_named[flags & O_ACCMODE] = true;
+        buffer_printf(rights, "%s%s", rights->n ? ", " : "",
+                      flags & O_APPEND ? "open for appending" : modes[flags & O_ACCMODE]);
+    }
+}
+
+/* Adds a right, if the path can be opened with the flags. */
+static void add_right(const char *path, int flags, const char *right, struct buffer *rights) {
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return;
+    close(fd);
+    buffer_printf(rights, "%s%s", rights->n ? ", " : "", right);
+}
+
+/* Lists the keys of the configuration whose files the process may open, each with what it can do
+ * with the file: by descriptors of before the confinement, and by opening it now. */
+static void list_files(const struct subject *subject, struct buffer *out) {
+    for (const struct config_key *key = config_keys; key->name; key++) {
+        struct buffer rights = buffer_in(out->arena);
+        if ((key->kind != CONFIG_PATH && key->kind != CONFIG_TARGET) ||
+            (key->needs && !(key->needs & subject->needs)))
+            continue;
+        const char *value = config_value(subject->config, key);
+        const char *path = key->kind == CONFIG_TARGET && value ? target_file(value) : value;
+        if (!path || !*path) {
+            buffer_add_text(&rights, "not set");
+        } else {
+            add_held(path, &rights);
+            add_right(path, O_RDONLY, "may be opened for reading", &rights);
+            add_right(path, O_WRONLY, "may be opened for writing", &rights);
+            add_right(path, O_WRONLY | O_TMPFILE, "new files", &rights);
+        }
+        buffer_printf(out, "file\t%s: %s\n", key->name,
+                      rights.n ? arena_copy(out->arena, buffer_slice(&rights)) : "no access now");
+    }
+    if (counters_are_kept())
+        buffer_add_text(out, "mapped\tmetrics_file: reading and writing\n");
+    if (request_log_is_kept())
+        buffer_add_text(out, "mapped\trequests_file: reading and writing\n");
 }
 
 static void report_limits(struct request *rq) {
@@ -589,7 +638,7 @@ static void report_limits(struct request *rq) {
     struct buffer out = buffer_in(rq->arena);
     buffer_add_text(&out, "Content-Type: text/plain\r\n\r\n");
     list_calls(subject.needs, &out);
-    list_files(subject.needs, &out);
+    list_files(&subject, &out);
     try_all(&subject, &out);
     if (rq->needs & DETECTS_TYPES)
         try_detector(&subject, &out);
@@ -610,10 +659,10 @@ void probe_process(unsigned needs, const struct config *config, const char *conf
         if (needs & need)
             buffer_printf(&out, "may\t%s\n", confine_meaning(need));
     list_calls(needs, &out);
-    list_files(needs, &out);
-    try_all(&(struct subject){needs, config, config_path, socket_name,
-                              getenv("HTTP_X_PROBE_PROGRAM"), ""},
-            &out);
+    struct subject subject = {
+        needs, config, config_path, socket_name, getenv("HTTP_X_PROBE_PROGRAM"), ""};
+    list_files(&subject, &out);
+    try_all(&subject, &out);
     _exit(write(STDOUT_FILENO, out.p, out.n) == (ssize_t)out.n ? 0 : 1);
 }
 

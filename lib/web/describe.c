@@ -12,6 +12,8 @@ enum {
 };
 
 static const char *const requirements[] = {"either", "line", "signature", "session", "token"};
+static const char *const requirement_texts[] = {"a token or a session", "a line", "a signature",
+                                                "a session", "a token"};
 static const char *const bodies[] = {
     [BODY_NONE] = "none", [BODY_JSON] = "json", [BODY_RAW] = "raw", [BODY_STREAM] = "file"};
 static const char *const types[] = {[FIELD_STRING] = "string",
@@ -81,10 +83,10 @@ static void walk_routes(const struct describer *to, struct json_writer *out,
 static void print_route(struct json_writer *out, const struct route *route) {
     (void)out;
     unsigned required = route->guard ? route->guard->requires : 0;
-    printf("  %-7s%s\n%s", route->method, route->path, required ? "    requires " : "");
+    printf("  %-7s%s\n%s", route->method, route->path, required ? "    requires  " : "");
     for (unsigned i = 0; i < sizeof requirements / sizeof *requirements; i++)
         if (required & 1U << i)
-            printf(" %s", requirements[i]);
+            printf("%s%s", required & ((1U << i) - 1) ? ", " : "", requirement_texts[i]);
     fputs(required ? "\n" : "", stdout);
     if (route->body != BODY_NONE)
         printf("    body      %s", bodies[route->body]);

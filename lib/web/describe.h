@@ -14,8 +14,7 @@
  *
  *     switchboard NAME: a CGI executable; see apache.conf. Its routes:
  *       METHOD PATH
- *         requires  REQUIREMENT...        either (API token or session), line, signature, session,
- *                                         token; no line when there is none
+ *         requires  REQUIREMENT[, ...]    such as: a token or a session; no line when there is none
  *         body      KIND, at most N bytes json, raw, or file (no limit); no line without a body
  *         dispatches                      the members depend on the body
  *         query     NAME: TYPE[, RULE]...
