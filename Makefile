@@ -26,6 +26,8 @@ DEMO ?= 1
 # names of their tests; empty: all.
 TESTS   ?=
 FILTER  ?=
+# For `make test-quick`: the commit since which the changes count; empty: those not committed.
+SINCE   ?=
 # For `make test`: postgresql: all files run on a PostgreSQL server instead of SQLite.
 DATABASE ?=
 # For `make audit`: names of executables; empty: all of them.
@@ -323,6 +325,10 @@ test: ## check the form, build, run the suite; TESTS=tests/me.bats [FILTER='a to
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
 	    $(ON_SERVER) tests/run $(if $(TESTS),$(filter %.bats,$(TESTS)) $(NAMED_UNITS))
 
+test-quick: lint ## check the form, run the unit tests and the files of what changed; SINCE=COMMIT
+	@files=$$(SINCE='$(SINCE)' tests/quick) && TRANSPORTS=first $(MAKE) -s \
+	    --no-print-directory test TESTS="$$(printf '%s ' tests/unit/*.c $$files)"
+
 test-full: export TEST_FULL = 1
 test-full: test static-test hosting-test ## run the long forms too: all transports, web hosts
 
@@ -374,6 +380,14 @@ coverage: ## run the suite and print the lines of lib and cgi-bin that it did no
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(COVERAGE_PACKAGES)
 	@$(BUILD_ALL) COVERAGE=1 all suite-programs
 	@tests/coverage build/coverage
+
+which: ## record which lines each test file runs, for tests/which and test-quick; half an hour
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
+	@$(BUILD_ALL) COVERAGE=1 all $(TEST_HELPERS:$(BUILD)/%=build/coverage/objects/%) \
+	    $(if $(TESTS),$(NAMED_UNITS:$(BUILD)/%=build/coverage/objects/%),suite-programs)
+	@tests/which --make build/coverage $(if $(TESTS),$(filter %.bats,$(TESTS)) \
+	    $(NAMED_UNITS:$(BUILD)/%=build/coverage/objects/%),\
+	    $$(tests/coverage build/coverage --list))
 
 soak: ## run five minutes of random traffic, kills, full disk and locks, then check all data
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
@@ -475,9 +489,9 @@ help:
 # A recipe that fails leaves no half-written file, which would look newer than its sources.
 .DELETE_ON_ERROR:
 
-.PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-full \
-    static-test torture fuzz audit bench bench-quick growth coverage soak cluster cluster-stop \
-    failover cluster-upgrade cluster-programs man sbom installed install uninstall \
+.PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-quick \
+    test-full static-test torture fuzz audit bench bench-quick growth coverage which soak cluster \
+    cluster-stop failover cluster-upgrade cluster-programs man sbom installed install uninstall \
     doc deb package-test screenshots clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) \

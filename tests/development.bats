@@ -70,6 +70,75 @@ planned() {
     [[ $plan =~ tests/run\ *$ ]] || fail "not the whole suite: ${plan##*SERVER_HELPERS}"
 }
 
+# A map of three test files.
+write_map() {
+    export MAP=$BATS_TEST_TMPDIR/map
+    mkdir "$MAP"
+    printf 'cpu %s\n' 7.5 >"$MAP/me.bats"
+    printf 'lib/base/arena.c 7 8 40\n' >>"$MAP/me.bats"
+    printf 'cpu 0.25\nlib/base/arena.c 7 140\nlib/web/field.c 9\n' >"$MAP/field"
+    printf 'cpu 60\nlib/web/field.c 9 10\nlib/base/arena.c 9\n' >"$MAP/routes.bats"
+}
+
+@test "tests/which prints the test files that ran lines of a file, the cheapest first" {
+    write_map
+    assert_equal "$("$root/tests/which" lib/base/arena.c)" '0.25 tests/unit/field.c
+7.50 tests/me.bats
+60.00 tests/routes.bats'
+    assert_equal "$("$root/tests/which" lib/web/field.c:10)" '60.00 tests/routes.bats'
+    assert_equal "$("$root/tests/which" "$root/lib/base/arena.c:40")" '7.50 tests/me.bats'
+    run "$root/tests/which" lib/base/arena.c:4
+    assert_equal "$status $output" "1 no test file of $MAP ran lib/base/arena.c:4"
+    MAP=$BATS_TEST_TMPDIR/none run "$root/tests/which" lib/base/arena.c
+    assert_equal "$status $output" "1 tests/which: $BATS_TEST_TMPDIR/none has no map: make which"
+}
+
+@test "the map has the lines that ran, and not those that did not" {
+    local directory=$root/build/development.$BATS_SUITE_TEST_NUMBER.$$
+    mkdir -p "$directory"
+    printf '%s\n' 'int main(int n, char **a) {' '    if (n > 1)' '        return a[1][0];' \
+        '    return 0;' '}' >"$directory/x.c"
+    (cd "$directory" && gcc --coverage -fprofile-abs-path -o x x.c && ./x)
+    run "$root/tests/which" --lines "$directory"
+    rm -r "$directory"
+    assert_equal "$output" "${directory#"$root/"}/x.c 1 2 4"
+}
+
+@test "make test-quick runs the tests of what changed within its CPU time, and names the rest" {
+    local copy=$BATS_TEST_TMPDIR/copy plan
+    write_map
+    mkdir -p "$copy"/{lib/base,lib/web,cgi-bin,tests/unit}
+    touch "$copy"/{lib/base/arena.c,lib/base/arena.h,lib/web/field.c,cgi-bin/version.c} \
+        "$copy"/tests/{me.bats,routes.bats,version.bats,unit/field.c}
+    cp "$root/tests/quick" "$root/tests/which" "$copy/tests"
+    git -C "$copy" init -q
+    git -C "$copy" add .
+    git -C "$copy" -c user.name=x -c user.email=x@example.org commit -qm x
+    assert_equal "$("$copy/tests/quick")" ''
+    printf '\n' >>"$copy/lib/base/arena.h"
+    printf '\n' >>"$copy/lib/web/field.c"
+    printf '\n' >>"$copy/cgi-bin/version.c"
+    printf '\n' >>"$copy/tests/routes.bats"
+    printf '\n' >>"$copy/tests/unit/field.c"
+    assert_equal "$("$copy/tests/quick" 2>&1)" 'tests/routes.bats
+tests/me.bats
+tests/version.bats'
+    git -C "$copy" checkout -q tests/routes.bats
+    assert_equal "$("$copy/tests/quick" 2>&1)" 'tests/me.bats
+tests/version.bats
+left out: tests/routes.bats, 60 s of CPU time'
+    SINCE=none run "$copy/tests/quick"
+    assert_equal "$status $output" '2 SINCE=none is no commit'
+    printf x >"$copy/lib/base/unheard_of.c"
+    run "$copy/tests/quick"
+    [[ $output == *'no test file is known to run lib/base/unheard_of.c'* ]] || fail "$output"
+    MAP=$BATS_TEST_TMPDIR/none run "$copy/tests/quick"
+    [[ $output == *'has no map of lines (make which): test files are chosen by names'* &&
+        $output == *tests/version.bats ]] || fail "$output"
+    plan=$(planned test-quick)
+    [[ $plan == *lint-reports*TRANSPORTS=first*tests/unit/* ]] || fail "$plan"
+}
+
 @test "every file that uses what is not built for all says so" {
     local word pattern file missing=''
     while read -r word pattern; do

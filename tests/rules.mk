@@ -6,7 +6,7 @@ NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
     mandoc zsh chromium libpq-dev postgresql-15 pgbouncer \
-    php-cli python3 gdb $(NPM)
+    php-cli python3 gdb git $(NPM)
 CLUSTER_PACKAGES := libpq-dev postgresql-15 patroni python3-etcd etcd-server pgbouncer haproxy \
     procps sqlite3
 LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)
