@@ -11,8 +11,9 @@
 void store_close(struct store *store) {
     if (!store)
         return;
-    if (store->cache)
-        store->free_cache(store->cache);
+    if (store->kept)
+        store->free_kept(store->kept);
+    tally_forget_all(store);
     for (struct statement *s = store->prepared; s; s = s->next) {
         store->driver->drop(s);
         s->prepared = NULL;
@@ -211,9 +212,15 @@ bool column_is_null(struct statement *statement, int column) {
 
 /* --- transactions --- */
 
+static void commit(struct store *store) {
+    tally_write_all(store);
+    store->driver->commit(store);
+    tally_forget_all(store);
+}
+
 /* Ends a run of a transaction's body; whether it is run again. */
 static bool end_run(struct store *store) {
-    store->driver->commit(store);
+    commit(store);
     if (store->failure == STORE_CONFLICT && store->repeat.is_hopeful) {
         store->repeat.is_hopeful = false;
         store->repeat.is_cautious = true;
@@ -254,7 +261,7 @@ bool sql_begin(struct store *store) {
 }
 
 enum store_result sql_commit(struct store *store) {
-    store->driver->commit(store);
+    commit(store);
     return sql_result(store);
 }
 

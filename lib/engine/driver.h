@@ -16,12 +16,10 @@ struct store {
     bool is_moved;               /* for store_is_moved */
     bool is_stuck;               /* for store_is_stuck */
     struct statement *prepared;  /* all statements prepared on it */
-    struct access_cache *cache;  /* rows that the process keeps (access_cache.h); NULL: none */
-    void (*free_cache)(struct access_cache *cache);
-    struct user_numbers *numbers;   /* collected (user_number.h); NULL: they are not */
-    struct thread_tally *threads;   /* the same (thread_tally.h) */
-    struct message_tally *messages; /* the same (message_tally.h) */
-    struct {                        /* of sql_transact */
+    void *kept;                  /* what the store's caller keeps with it; NULL: nothing */
+    void (*free_kept)(void *kept);
+    struct tally *tallies; /* those in which the open transaction has collected (tally.h) */
+    struct {               /* of sql_transact */
         bool is_open;
         int count;               /* how often the transaction was repeated */
         bool may_have_committed; /* for sql_may_have_committed */
@@ -92,6 +90,11 @@ enum store_result driver_refuse(const char *target, struct store **store);
 /* As sql_refuse, for a database whose content is being moved or was moved: sets store_is_moved. */
 enum store_result sql_refuse_moved(struct store *store, enum store_result result,
                                    const char *reason);
+
+/* Writes what the transaction has collected, before its commit; false on failure. And forgets it,
+ * after the end of the transaction. */
+bool tally_write_all(struct store *store);
+void tally_forget_all(struct store *store);
 
 /* Prepares the statement, if it is not prepared yet; false on failure. A statement that is prepared
  * on another open store is a failure. */

@@ -26,19 +26,19 @@ struct access_cache {
     size_t user_count, line_count;
 };
 
-static void free_cache(struct access_cache *kept) {
-    arena_free(&kept->arena);
-    free(kept);
+static void free_cache(void *kept) {
+    struct access_cache *cache = kept;
+    arena_free(&cache->arena);
+    free(cache);
 }
 
 void store_keep_settings(struct store *store) {
-    if (!store || store->cache)
+    struct access_cache *cache = store && !store->kept ? calloc(1, sizeof *cache) : NULL;
+    if (!cache)
         return;
-    store->cache = calloc(1, sizeof *store->cache);
-    if (!store->cache)
-        return;
-    arena_init(&store->cache->arena, MOST_BYTES, NULL);
-    store->free_cache = free_cache;
+    arena_init(&cache->arena, MOST_BYTES, NULL);
+    store->kept = cache;
+    store->free_kept = free_cache;
 }
 
 static void forget(struct access_cache *kept) {
@@ -49,7 +49,7 @@ static void forget(struct access_cache *kept) {
 /* Forgets the rows if the version has changed. Returns the settings; NULL: nothing may be kept. */
 static struct access_cache *current(struct store *store) {
     static struct statement s = {.sql = "SELECT version FROM settings_version WHERE id = 1"};
-    struct access_cache *kept = store->cache;
+    struct access_cache *kept = store->kept;
     if (!kept)
         return NULL;
     sql_start(store, &s);
@@ -116,7 +116,7 @@ bool access_cache_find_user(struct store *store, struct arena *arena, const unsi
 
 void access_cache_keep_user(struct store *store, const unsigned char hash[32],
                             const struct store_user *user) {
-    struct access_cache *kept = store->cache;
+    struct access_cache *kept = store->kept;
     if (!kept || !kept->is_known)
         return;
     if (kept->user_count == MOST)
@@ -141,7 +141,7 @@ bool access_cache_find_line(struct store *store, struct arena *arena, const char
 }
 
 void access_cache_keep_line(struct store *store, const char *user_id, const struct line *line) {
-    struct access_cache *kept = store->cache;
+    struct access_cache *kept = store->kept;
     if (!kept || !kept->is_known)
         return;
     if (kept->line_count == MOST)

@@ -39,7 +39,7 @@ bool webhook_match_once(struct store *store, struct buffer *known, const char *u
             *found = lists[i];
             return true;
         }
-    if (!user_number_is_locked(store, user_id))
+    if (!user_number_is_locked(user_id))
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
     found->user_id = arena_copy(known->arena, slice_of(user_id));
     if (!webhook_match_list(store, known->arena, user_id, &found->list, &found->count))

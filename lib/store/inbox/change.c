@@ -1,17 +1,10 @@
 #include "store/inbox/change.h"
 
-#include "store/inbox/thread_tally.h"
+#include "store/inbox/thread.h"
 #include "store/user_number.h"
 
 bool change_next(struct store *store, const char *user_id, int64_t *change) {
     return user_number_next(store, user_id, NUMBER_CHANGE, change);
-}
-
-bool change_thread(struct store *store, const char *thread_id, int64_t change) {
-    static struct statement s = {.sql = "UPDATE thread SET changed = ?2 WHERE id = ?1"};
-    return thread_tally_change(store, thread_id, change) ||
-           (sql_run_later(store, &s, TEXT(thread_id), INTEGER(change)) &&
-            thread_tally_enter(store, thread_id, NULL, NULL));
 }
 
 bool change_thread_of(struct store *store, const char *user_id, const char *line_id,
@@ -41,7 +34,7 @@ bool change_contact(struct store *store, struct arena *arena, const char *contac
     for (size_t i = 0; i < rows.n / sizeof *keys; i++) {
         int64_t change;
         if (!change_next(store, keys[i].user_id, &change) ||
-            !change_thread(store, keys[i].id, change))
+            !thread_change(store, keys[i].id, change))
             return false;
     }
     return !sql_failed(store);

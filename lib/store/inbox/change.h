@@ -12,9 +12,6 @@
 /* Takes the user's next number. */
 bool change_next(struct store *store, const char *user_id, int64_t *change);
 
-/* Sets the thread's number. */
-bool change_thread(struct store *store, const char *thread_id, int64_t change);
-
 /* Gives the thread of the line and the contact a next number, if there is one. */
 bool change_thread_of(struct store *store, const char *user_id, const char *line_id,
                       const char *contact_id);

@@ -4,17 +4,18 @@
 
 #include "store/block.h"
 
-#define FIND                                                                                       \
-    "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "                                 \
-    "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "                       \
-    "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND parent_bsuid = ?2 "                \
-    "UNION ALL SELECT contact_id FROM contact_alias "                                              \
-    "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"
-static struct statement find[CONTACTS_SOUGHT_AT_ONCE] = {
-    {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}, {.sql = FIND}};
+static struct statement find[CONTACTS_SOUGHT_AT_ONCE];
 
 void contact_start_find(struct store *store, size_t slot, const char *account_id,
                         const char *identity) {
+    static const struct statement s = {
+        .sql = "SELECT id FROM contact WHERE account_id = ?1 AND phone = ?2 "
+               "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND bsuid = ?2 "
+               "UNION ALL SELECT id FROM contact WHERE account_id = ?1 AND parent_bsuid = ?2 "
+               "UNION ALL SELECT contact_id FROM contact_alias "
+               "          WHERE account_id = ?1 AND identity = ?2 LIMIT 1"};
+    if (!find[slot].sql)
+        find[slot] = s;
     sql_start(store, &find[slot], TEXT(account_id), TEXT(identity));
 }
 
@@ -53,57 +54,6 @@ bool contact_upsert_alias(struct store *store, const char *account_id, const cha
                "ON CONFLICT (account_id, identity) DO UPDATE SET contact_id = excluded.contact_id"};
     return sql_run_later(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id),
                          INTEGER(now));
-}
-
-static struct statement find_thread = {
-    .sql = "SELECT t.id FROM thread t WHERE t.line_id = ?1 AND t.contact_id = ?2"};
-
-void thread_read_ahead(struct store *store, struct thread *thread) {
-    thread->is_read_ahead = sql_reads_ahead(store) && !thread_tally_has(store, thread);
-    if (thread->is_read_ahead)
-        sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
-}
-
-#define UPSERT_THREAD                                                                              \
-    "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, "          \
-    "changed, last_inbound_at, unread) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8) "               \
-    "ON CONFLICT (line_id, contact_id) DO UPDATE "                                                 \
-    "SET last_message_at = CASE WHEN excluded.last_message_at > thread.last_message_at "           \
-    "THEN excluded.last_message_at ELSE thread.last_message_at END, "                              \
-    "last_inbound_at = CASE WHEN thread.last_inbound_at IS NULL "                                  \
-    "OR excluded.last_inbound_at > thread.last_inbound_at "                                        \
-    "THEN excluded.last_inbound_at ELSE thread.last_inbound_at END, "                              \
-    "unread = thread.unread + excluded.unread, changed = excluded.changed"
-
-/* Upserts a thread and writes its id to `id`: in one statement, or in two if the thread was read
- * ahead or cannot change between them. */
-static bool upsert_thread(struct store *store, const struct thread *thread,
-                          const struct parameter *parameters, size_t count, char id[ID_SIZE]) {
-    static struct statement upsert = {.sql = UPSERT_THREAD},
-                            returning = {.sql = UPSERT_THREAD " RETURNING id"};
-    if (!thread->is_read_ahead && !sql_is_only_writer(store)) {
-        sql_start_with(store, &returning, parameters, count);
-        return sql_read_id(store, &returning, id);
-    }
-    if (!thread->is_read_ahead)
-        sql_start(store, &find_thread, TEXT(thread->line_id), TEXT(thread->contact_id));
-    snprintf(id, ID_SIZE, "%s", thread->new_id);
-    sql_read_id(store, &find_thread, id);
-    return !sql_failed(store) && sql_run_later_with(store, &upsert, parameters, count);
-}
-
-bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]) {
-    const struct parameter parameters[] = {TEXT(thread->new_id),
-                                           TEXT(thread->user_id),
-                                           TEXT(thread->line_id),
-                                           TEXT(thread->contact_id),
-                                           INTEGER(thread->at),
-                                           INTEGER(thread->change),
-                                           thread->is_inbound ? INTEGER(thread->at) : NO_INTEGER,
-                                           INTEGER(thread->is_unread)};
-    return thread_tally_add(store, thread, id) ||
-           (upsert_thread(store, thread, parameters, sizeof parameters / sizeof *parameters, id) &&
-            thread_tally_enter(store, id, thread->line_id, thread->contact_id));
 }
 
 enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,

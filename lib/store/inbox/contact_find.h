@@ -1,9 +1,9 @@
-/* Internal to the store: finding contacts by their identities, and threads. */
+/* Internal to the store: finding contacts by their identities. */
 #ifndef SWITCHBOARD_STORE_CONTACT_FIND_H
 #define SWITCHBOARD_STORE_CONTACT_FIND_H
 
+#include "engine/sql.h"
 #include "store/contact.h"
-#include "store/inbox/thread_tally.h"
 
 /* Finds the account's contact with this identity (a phone's digits, a BSUID or a parent BSUID), by
  * its own columns or by an alias, and writes its id to `id`. False when there is none or on
@@ -34,14 +34,6 @@ void contact_lock(struct store *store, const char *account_id, const char *id);
 /* The same as contact_find, and locks the contact that is found. */
 bool contact_find_locked(struct store *store, const char *account_id, const char *identity,
                          char id[ID_SIZE]);
-
-/* On a server, starts to read the thread, which thread_upsert then writes without waiting for the
- * server. The contact is locked. Needs no `change`. */
-void thread_read_ahead(struct store *store, struct thread *thread);
-
-/* Upserts the thread of the line and the contact; `at` becomes the time of its last message, and of
- * its last inbound one, if it is later. The thread's id is written to `id`. */
-bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]);
 
 /* Upserts an alias: `identity` leads to the contact too. */
 bool contact_upsert_alias(struct store *store, const char *account_id, const char *identity,

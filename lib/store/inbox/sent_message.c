@@ -5,7 +5,8 @@
 
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
-#include "store/usage_tally.h"
+#include "store/inbox/thread.h"
+#include "store/usage_count.h"
 
 /* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
  * there is none, or on failure. */
@@ -97,17 +98,6 @@ static bool read_stored(struct store *store, const struct store_send *send, stru
     return true;
 }
 
-/* Counts the message unless its status, which arrived first, has counted it. */
-static bool count_send(struct store *store, const struct store_send *send) {
-    struct usage_tally usage;
-    usage_start(&usage, send->now);
-    struct usage_line *line = usage_of_line(store, &usage, send->user_id, send->line_id);
-    if (!line)
-        return false;
-    line->counts[USAGE_OUT]++;
-    return usage_write(store, &usage);
-}
-
 static bool insert_message(struct store *store, const struct store_send *send,
                            const struct thread *thread, const char *thread_id) {
     static struct statement s = {
@@ -136,13 +126,14 @@ static bool complete_message(struct store *store, const struct store_send *send,
                          TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now));
 }
 
+/* Counts the message unless its status, which arrived first, has counted it. */
 static void write_message(struct store *store, const struct store_send *send,
                           const struct stored *stored, const struct thread *thread,
                           const char *thread_id) {
     if (stored->id[0])
         complete_message(store, send, stored->id, thread, thread_id);
     else if (insert_message(store, send, thread, thread_id))
-        count_send(store, send);
+        usage_count(store, send->user_id, send->line_id, send->now, USAGE_OUT);
 }
 
 enum store_result store_insert_send(struct store *store, const struct store_send *send) {

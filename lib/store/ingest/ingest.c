@@ -8,7 +8,7 @@
  * 3. Each update is handled by the function of its kind, in the order of the payload (`handlers`).
  *    Most find a contact (identity.c), write a row, and add events (update_event.c).
  * 4. What many updates change in one row, such as the counters of a user or the last message of a
- *    thread, is collected in memory and written once, after the last update.
+ *    thread, is collected in memory and written once, before the commit (engine/tally.h).
  * 5. A copy of the POST is added for each webhook that wants it unchanged (forward_entry.c).
  *
  * An update that violates a constraint must not lose the others: the transaction is repeated, then
@@ -17,7 +17,9 @@
  */
 #include "store/ingest.h"
 
+#include "engine/tally.h"
 #include "store/event/webhook_match.h"
+#include "store/ingest/foreign_waba.h"
 #include "store/ingest/forward_entry.h"
 #include "store/ingest/update_owner.h"
 
@@ -43,7 +45,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
         return handlers[update->kind](in, update);
     update->outcome = OUTCOME_NO_OWNER;
     return !in->owner.is_foreign ||
-           foreign_waba_count(in->store, &in->foreign, in->owner.line_id, update->waba_id);
+           foreign_waba_count(in->store, in->owner.line_id, update->waba_id, in->now);
 }
 
 /* Stores an update that violates a constraint as it is. */
@@ -93,12 +95,14 @@ static bool handle_part(struct ingest *in, struct store_update *updates, size_t 
     size_t again = *next;
     if (!run(in, &save))
         return false;
+    tally_save_all(in->store);
     if (handle_some(in, updates, next, end, true))
         return run(in, &release);
     if (!sql_conflicted(in->store))
         return false;
     sql_result(in->store); /* clears the error */
-    *in = before;          /* undoes what was collected since the savepoint */
+    *in = before;
+    tally_restore_all(in->store);
     if (!run(in, &undo) || !run(in, &release) || !handle_some(in, updates, &again, *next, true))
         return false;
     set_owner(in, *next);
@@ -126,9 +130,7 @@ static bool handle_all(struct ingest *in, const struct store_payload *payload) {
         return false;
     in->run = (const struct update_run *)(void *)found.p;
     update_lock_all(in, payload->updates, in->run, found.n / sizeof *in->run);
-    return handle_updates(in, payload) && thread_tally_write(in->store) &&
-           message_tally_write(in->store) && foreign_waba_write(in->store, &in->foreign) &&
-           usage_write(in->store, &in->usage);
+    return handle_updates(in, payload);
 }
 
 /* The number of webhooks with which one event for each update has not too many deliveries. */
@@ -158,22 +160,14 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                             .webhooks = buffer_in(arena),
                             .now = payload->now,
                             .most_webhooks = most_webhooks_for(payload),
-                            .write = payload->write,
-                            .usage = {.now = payload->now},
-                            .foreign = {.now = payload->now}};
+                            .write = payload->write};
         arena_reset(&scratch);
-        user_number_collect(store, &in.numbers);
-        thread_tally_collect(store, &in.threads);
-        message_tally_collect(store, &in.messages);
         if (!handle_all(&in, payload) ||
             (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
                                               payload->now, &in.events)))
             sql_abandon(store);
         payload->webhooks = most_webhooks_of(&in);
         has_many = in.has_many;
-        user_number_write(store);
-        thread_tally_collect(store, NULL);
-        message_tally_collect(store, NULL);
         if (in.events || !sql_may_have_committed(store))
             payload->events = in.events;
     }

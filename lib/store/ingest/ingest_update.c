@@ -16,9 +16,5 @@ struct occasion ingest_occasion(struct ingest *in, int64_t at, const char *new_i
 }
 
 bool ingest_count(struct ingest *in, enum usage_measure measure) {
-    struct usage_line *line =
-        usage_of_line(in->store, &in->usage, in->owner.user_id, in->owner.line_id);
-    if (line && measure < USAGE_MEASURES)
-        line->counts[measure]++;
-    return line != NULL;
+    return usage_count(in->store, in->owner.user_id, in->owner.line_id, in->now, measure);
 }

@@ -4,13 +4,9 @@
 #define SWITCHBOARD_STORE_INGEST_UPDATE_H
 
 #include "store/event.h"
-#include "store/inbox/thread_tally.h"
-#include "store/ingest/foreign_waba.h"
 #include "store/ingest/identity.h"
-#include "store/ingest/message_tally.h"
 #include "store/store_update.h"
-#include "store/usage_tally.h"
-#include "store/user_number.h"
+#include "store/usage_count.h"
 
 /* The owner of an update. */
 struct update_owner {
@@ -28,13 +24,8 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
-    size_t most_webhooks; /* that a user with events may have; SIZE_MAX: any number */
-    bool has_many;        /* a user has more, and the transaction was abandoned */
-    struct user_numbers numbers;
-    struct usage_tally usage;
-    struct foreign_tally foreign;
-    struct thread_tally threads;
-    struct message_tally messages;
+    size_t most_webhooks;   /* that a user with events may have; SIZE_MAX: any number */
+    bool has_many;          /* a user has more, and the transaction was abandoned */
     struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
     struct update_owner owner;
     const struct update_run *run; /* of the current update */

@@ -2,7 +2,7 @@
 
 #include "store/inbox/change.h"
 #include "store/inbox/contact_term.h"
-#include "store/inbox/thread_tally.h"
+#include "store/inbox/thread.h"
 
 bool merge_insert(const struct merge *m, const struct contact *before, const char *merged_id,
                   const char *contact_id, const char *reason) {
@@ -84,7 +84,7 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
 }
 
 bool merge_contacts(const struct merge *m, const struct contact *gone, const char *kept) {
-    return thread_tally_write(m->store) && move_messages(m, gone->id, kept) &&
+    return thread_write_changes(m->store) && move_messages(m, gone->id, kept) &&
            move_rows(m->store, gone->id, kept) && change_contact(m->store, m->arena, kept) &&
            merge_insert(m, gone, gone->id, kept, m->reason);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "store/inbox/change.h"
+#include "store/inbox/thread.h"
 
 /* A thread whose messages are moved, and the one that gets them. */
 struct move {
@@ -188,7 +189,7 @@ static bool move_thread(const struct merge *m, const char *from, const char *to,
 bool message_move(const struct merge *m, const char *from, const char *to,
                   const struct message_filter *filter) {
     struct buffer rows;
-    if (!thread_tally_write(m->store) || !read_threads(m, from, &rows))
+    if (!thread_write_changes(m->store) || !read_threads(m, from, &rows))
         return false;
     struct move *moves = (struct move *)(void *)rows.p;
     for (size_t i = 0; i < rows.n / sizeof *moves; i++)

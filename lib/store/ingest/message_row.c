@@ -1,5 +1,8 @@
 #include "store/ingest/message_row.h"
 
+#include <stdio.h>
+
+#include "engine/tally.h"
 #include "store/inbox/change.h"
 #include "store/inbox/contact_find.h"
 #include "store/ingest/update_event.h"
@@ -39,6 +42,37 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
         TEXT(message->context_wamid), BLOB(row->body), INTEGER(in->now), TEXT(in->owner.user_id),
         INTEGER(row->change), TEXT(who->phone), TEXT(who->bsuid ? who->bsuid : who->parent_bsuid));
 }
+
+/* --- changes --- */
+
+struct message_change {
+    char id[ID_SIZE];
+    int64_t change;
+};
+
+/* Other transactions do not write the message now: its contact is locked. */
+static bool write_change(struct store *store, void *entry) {
+    static struct statement s = {
+        .sql = "UPDATE message SET changed = CASE WHEN ?2 > changed THEN ?2 ELSE changed END "
+               "WHERE id = ?1"};
+    const struct message_change *change = entry;
+    return sql_run_later(store, &s, TEXT(change->id), INTEGER(change->change));
+}
+
+static struct message_change room[2 * 64];
+static struct tally changes = {
+    .name = "message", TALLY_IN(room), .order = tally_by_text, .write = write_change};
+
+bool message_row_change(struct store *store, const char *id, int64_t change) {
+    struct message_change entry = {.change = change};
+    struct message_change *known = tally_find(&changes, tally_by_text, id);
+    snprintf(entry.id, ID_SIZE, "%s", id);
+    if (known && known->change < change)
+        known->change = change;
+    return known || tally_add(store, &changes, &entry);
+}
+
+/* --- stored messages --- */
 
 bool stored_message_find(struct ingest *in, const char *wamid, struct stored_message *known) {
     static struct statement s = {

@@ -4,6 +4,7 @@
 #define SWITCHBOARD_STORE_MESSAGE_ROW_H
 
 #include "store/inbox/contact_find.h"
+#include "store/inbox/thread.h"
 #include "store/ingest/ingest_update.h"
 
 /* A message to insert. */
@@ -20,6 +21,10 @@ bool message_row_add_thread(struct ingest *in, const char *contact_id, bool coun
                             struct message_row *row, char id[ID_SIZE]);
 
 bool message_row_insert(struct ingest *in, const struct message_row *row);
+
+/* Sets the number of the last change of a stored message, last (engine/tally.h). False on failure.
+ */
+bool message_row_change(struct store *store, const char *id, int64_t change);
 
 /* A message that an update names. */
 struct stored_message {

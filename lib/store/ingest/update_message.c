@@ -66,8 +66,8 @@ static bool is_unread(const struct store_update *update) {
 static bool change_message(struct ingest *in, const struct stored_message *known) {
     int64_t change;
     return change_next(in->store, in->owner.user_id, &change) &&
-           message_tally_change(in->store, known->id, change) &&
-           change_thread(in->store, known->thread_id, change);
+           message_row_change(in->store, known->id, change) &&
+           thread_change(in->store, known->thread_id, change);
 }
 
 /* Completes a stored message: one that is known only from a status, an old media message whose

@@ -41,7 +41,7 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
     const char *shown = NULL;
     int64_t change;
     if (!change_next(in->store, in->owner.user_id, &change) ||
-        !change_thread(in->store, known->thread_id, change))
+        !thread_change(in->store, known->thread_id, change))
         return false;
     sql_start(in->store, &read, TEXT(known->id));
     if (sql_row(in->store, &read)) {
@@ -50,7 +50,7 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
     }
     const int to = status_rank(status->status), from = shown ? status_rank(shown) : to;
     if (to <= from)
-        return message_tally_change(in->store, known->id, change);
+        return message_row_change(in->store, known->id, change);
     if (!count_rise(in, status, from, to))
         return false;
     struct slice none = {NULL, 0};
