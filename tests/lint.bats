@@ -146,6 +146,37 @@ tools/admin/b.h:1: includes lib/engine/sql.h, $order
 tools/admin/b.h:2: includes lib/store/inbox/row.h, $order"
 }
 
+@test "a table of the schema is found in the engine, in a statement or as a name" {
+    mkdir -p "$tree/lib/engine"
+    put schema.sql 'CREATE TABLE "user" (' 'id TEXT);' 'CREATE TABLE line (id TEXT);'
+    put lib/engine/a.h '/* The table "user" is data, and so is line. */' \
+        'static const char one[] = "user";' \
+        'static const char two[] = "SELECT 1 FROM \"user\" WHERE id = ?1";' \
+        "static const char three[] = \"name <> 'line'\";" \
+        'static const char four[] = "PRAGMA quick_check(line)";' \
+        'static const char five[] = "another line of the user";'
+    put lib/store/b.h 'static const char one[] = "user";'
+    lint
+    local what='names a table; say it in lib/store/move/schema_tables.c'
+    assert_equal "$(findings 'names a table')" "lib/engine/a.h:2: $what
+lib/engine/a.h:3: $what
+lib/engine/a.h:4: $what
+lib/engine/a.h:5: $what"
+}
+
+@test "a function or data of lib that two files define is found" {
+    mkdir -p "$tree/lib/web" "$tree/tools/sandbox"
+    put lib/base/d.c 'int d(void);' 'extern int e;' 'int e = 1;' '' 'int d(void) {' \
+        '    return e;' '}'
+    put lib/web/f.c 'int d(void);' 'extern int e;' 'int e = 2;' '' 'int d(void) {' \
+        '    return e;' '}'
+    put tools/sandbox/g.c 'int d(void);' '' 'int d(void) {' '    return 3;' '}'
+    lint
+    assert_equal "$(findings 'defines')" \
+        'lib/web/f.c:1: defines d, as lib/base/d.c does; rename one
+lib/web/f.c:1: defines e, as lib/base/d.c does; rename one'
+}
+
 @test "a directory with too many files is found" {
     local i
     mkdir "$tree/lib/web"

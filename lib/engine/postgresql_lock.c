@@ -6,6 +6,7 @@
 
 #include "base/crypto.h"
 #include "engine/postgresql_driver.h"
+#include "engine/schema.h"
 
 enum { LOCK_BUCKETS = 1024 }; /* of one kind and owner: bounds the server's table of locks */
 
@@ -18,7 +19,7 @@ static uint32_t hash_of(const char *text, uint32_t seed) {
     return (uint32_t)hash[0] << 24 | (uint32_t)hash[1] << 16 | (uint32_t)hash[2] << 8 | hash[3];
 }
 
-/* Locks rows of users in the order of their ids. It is the lock that raising a counter takes. */
+/* Locks the rows in the order of their ids. It is the lock that raising a counter takes. */
 static void lock_counters(struct connection *c, const char *const *ids, size_t count) {
     struct arena arena;
     struct buffer list;
@@ -29,9 +30,9 @@ static void lock_counters(struct connection *c, const char *const *ids, size_t c
         buffer_printf(&list, "%s%s", list.n ? "," : "", id ? id : "NULL");
         PQfreemem(id);
     }
-    postgresql_add_pending(
-        c, "SELECT 1 FROM \"user\" WHERE id IN (%.*s) ORDER BY id FOR NO KEY UPDATE", (int)list.n,
-        list.p);
+    postgresql_add_pending(c,
+                           "SELECT 1 FROM \"%s\" WHERE id IN (%.*s) ORDER BY id FOR NO KEY UPDATE",
+                           schema_counters(), (int)list.n, list.p);
     arena_free(&arena);
 }
 

@@ -35,12 +35,8 @@ static const struct {
     {" BLOB", " BYTEA"},
     {" TEXT", " TEXT COLLATE \"C\""},
     {" STRICT", ""},
+    {" random()", " CAST(random() * 9007199254740991 AS BIGINT)"},
 };
-
-#define SETTINGS_CHANGED                                                                           \
-    "CREATE OR REPLACE FUNCTION settings_changed() RETURNS trigger LANGUAGE plpgsql AS "           \
-    "$$ BEGIN UPDATE settings_version SET version = CAST(random() * 9007199254740991 AS BIGINT); " \
-    "RETURN NULL; END $$"
 
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
@@ -61,26 +57,34 @@ static size_t add_word(struct buffer *text, const char *sql) {
     return 1;
 }
 
-/* A trigger calls the function that tools/schema/postgresql.awk makes of the statement that all
- * triggers of the schema have. */
-static bool run_trigger(struct store *store, const char *sql) {
-    char trigger[512];
-    const char *end = strstr(sql, " BEGIN ");
-    snprintf(trigger, sizeof trigger, "%.*s EXECUTE FUNCTION settings_changed()", (int)(end - sql),
-             sql);
-    return postgresql_script(store, SETTINGS_CHANGED) && postgresql_script(store, trigger);
-}
-
-static bool run_translated(struct store *store, const char *sql) {
-    if (strncmp(sql, "CREATE TRIGGER ", 15) == 0)
-        return run_trigger(store, sql);
-    struct arena arena;
-    arena_init(&arena, 1024 * 1024, NULL);
-    struct buffer text = buffer_in(&arena);
+static const char *translate(struct arena *arena, const char *sql) {
+    struct buffer text = buffer_in(arena);
     while (*sql)
         sql += add_word(&text, sql);
     buffer_add(&text, "", 1);
-    bool is_done = postgresql_script(store, text.p);
+    return text.p;
+}
+
+/* A trigger calls a function with its statement, which all triggers of the schema have, as
+ * tools/schema/postgresql.awk makes it. */
+static bool run_trigger(struct store *store, struct arena *arena, const char *sql) {
+    const char *begin = strstr(sql, " BEGIN "), *body = begin + strlen(" BEGIN");
+    const char *end = strstr(body, " END");
+    return postgresql_script(
+               store, arena_printf(arena,
+                                   "CREATE OR REPLACE FUNCTION settings_changed() RETURNS trigger "
+                                   "LANGUAGE plpgsql AS $$ BEGIN%.*s RETURN NULL; END $$",
+                                   (int)(end - body), body)) &&
+           postgresql_script(store, arena_printf(arena, "%.*s EXECUTE FUNCTION settings_changed()",
+                                                 (int)(begin - sql), sql));
+}
+
+static bool run_translated(struct store *store, const char *sql) {
+    struct arena arena;
+    arena_init(&arena, 1024 * 1024, NULL);
+    const char *text = translate(&arena, sql);
+    const bool is_done = strncmp(sql, "CREATE TRIGGER ", 15) == 0 ? run_trigger(store, &arena, text)
+                                                                  : postgresql_script(store, text);
     arena_free(&arena);
     return is_done;
 }

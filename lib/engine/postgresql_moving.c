@@ -70,10 +70,10 @@ static bool end_view(struct store *store) {
 
 /* --- the stop --- */
 
-/* Tries to lock all tables, in the order in which writers do: `user`, whose counters they raise at
- * their end (sql.h), last. */
+/* Tries to lock all tables, in the order in which writers do: the one whose counters they raise at
+ * their end (sql.h) last. */
 static bool lock_tables(struct store *store, const struct move_table *tables, size_t count) {
-    static const char last[] = "user";
+    const char *last = schema_counters();
     struct arena arena;
     arena_init(&arena, 1024 * 1024, NULL);
     struct buffer sql = buffer_in(&arena);

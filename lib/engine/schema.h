@@ -44,6 +44,26 @@ extern const int schema_edition;
 /* The same in PostgreSQL's words (tools/schema/postgresql.awk). */
 extern const char schema_postgresql_sql[];
 
+/* The tables that the engine treats otherwise than the others. */
+enum { SCHEMA_TABLES = 7 };
+extern const struct schema_table {
+    const char *name;
+    enum {
+        PART_NONE,
+        PART_OPTIONAL, /* of the part of sqlite_part.h, if it follows the others at once */
+        PART_REQUIRED
+    } part;
+    bool is_small;     /* grows with the number of customers only */
+    bool is_local;     /* its rows are about this database: a copy of the database has its own */
+    bool has_counters; /* LOCK_COUNTERS locks its rows; one table has them */
+} schema_tables[SCHEMA_TABLES];
+
+/* Returns the table with this name; NULL: it is like all others. */
+const struct schema_table *schema_find_table(const char *name);
+
+/* Returns the name of the table with the counters. */
+const char *schema_counters(void);
+
 /* Why a program cannot use or migrate the schema of a database that is not moved: made by a
  * development version, or by a newer program; formatted into `reason` (at most `size` bytes with
  * the NUL). NULL: it can. */

@@ -44,3 +44,17 @@ const char *schema_mismatch(const struct schema_id *found, char *reason, size_t 
              (int)found->version, schema_version);
     return reason;
 }
+
+const struct schema_table *schema_find_table(const char *name) {
+    for (size_t i = 0; name && i < SCHEMA_TABLES; i++)
+        if (strcmp(schema_tables[i].name, name) == 0)
+            return &schema_tables[i];
+    return NULL;
+}
+
+const char *schema_counters(void) {
+    size_t i = 0;
+    while (!schema_tables[i].has_counters)
+        i++;
+    return schema_tables[i].name;
+}

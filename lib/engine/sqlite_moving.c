@@ -47,13 +47,14 @@ static bool read_table(struct store *store, struct arena *arena, struct move_tab
 }
 
 static bool read_tables(struct store *store, struct arena *arena, struct buffer *tables) {
-    /* triggers write settings_version while rows are copied; the target has its own */
-    static struct statement s = {.sql = "SELECT name FROM sqlite_schema WHERE type = 'table' "
-                                        "AND name <> 'settings_version'"};
+    static struct statement s = {.sql = "SELECT name FROM sqlite_schema WHERE type = 'table'"};
     bool done = true;
     sql_start_with(store, &s, NULL, 0);
     while (sql_row(store, &s)) {
         struct move_table table = {.name = column_text(&s, 0, arena)};
+        const struct schema_table *special = schema_find_table(table.name);
+        if (special && special->is_local)
+            continue;
         done = read_table(store, arena, &table) && done;
         buffer_add(tables, &table, sizeof table);
     }

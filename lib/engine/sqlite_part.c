@@ -7,29 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const struct {
-    const char *name;
-    bool is_required; /* parsing does not end before it */
-} tables[] = {{"user", true},    {"api_token", true}, {"plan", true},
-              {"account", true}, {"line", true},      {"settings_version", false}};
-
-enum { TABLES = sizeof tables / sizeof *tables };
+#include "engine/schema.h"
 
 struct progress {
     sqlite3 *db;
-    bool has_begun[TABLES];
+    bool has_begun[SCHEMA_TABLES];
 };
 
-static size_t find_table(const char *name) {
-    size_t i = 0;
-    while (i < TABLES && (!name || strcmp(tables[i].name, name) != 0))
-        i++;
-    return i;
-}
-
 static bool has_all(const struct progress *progress) {
-    for (size_t i = 0; i < TABLES; i++)
-        if (tables[i].is_required && !progress->has_begun[i])
+    for (size_t i = 0; i < SCHEMA_TABLES; i++)
+        if (schema_tables[i].part == PART_REQUIRED && !progress->has_begun[i])
             return false;
     return true;
 }
@@ -38,12 +25,14 @@ static bool has_all(const struct progress *progress) {
 static int check_row(unsigned kind, void *context, void *statement, void *unused) {
     struct progress *progress = context;
     const char *type = (const char *)sqlite3_column_text(statement, 0);
-    size_t table = find_table((const char *)sqlite3_column_text(statement, 2));
+    const struct schema_table *table =
+        schema_find_table((const char *)sqlite3_column_text(statement, 2));
+    const bool is_in_part = table && table->part != PART_NONE;
     (void)kind, (void)unused;
-    if (has_all(progress) && (table == TABLES || !type || strcmp(type, "trigger") == 0))
+    if (has_all(progress) && (!is_in_part || !type || strcmp(type, "trigger") == 0))
         sqlite3_interrupt(progress->db);
-    else if (table < TABLES)
-        progress->has_begun[table] = true;
+    else if (is_in_part)
+        progress->has_begun[table - schema_tables] = true;
     return 0;
 }
 

@@ -296,23 +296,20 @@ static enum store_result restore(const char *path, const char *file,
 
 /* --- inspection --- */
 
-/* Returns the first error in the whole database, or in the tables (and their indexes) that grow
- * with the number of customers only; NULL: none. */
+/* Returns the first error in the table and its indexes, or with "1" in the database; NULL: none. */
+static const char *find_damage_of(struct store *store, struct arena *arena, const char *table) {
+    const char *verdict =
+        sql_text(store, arena, arena_printf(arena, "PRAGMA quick_check(%s)", table));
+    return verdict && strcmp(verdict, "ok") != 0 ? verdict : NULL;
+}
+
+/* The same in the whole database, or in the small tables. */
 static const char *find_damage(struct store *store, struct arena *arena, bool is_full) {
-    static const char *const whole[] = {"PRAGMA quick_check(1)", NULL};
-    static const char *const small[] = {"PRAGMA quick_check(user)",
-                                        "PRAGMA quick_check(api_token)",
-                                        "PRAGMA quick_check(plan)",
-                                        "PRAGMA quick_check(account)",
-                                        "PRAGMA quick_check(line)",
-                                        "PRAGMA quick_check(webhook)",
-                                        NULL};
-    for (const char *const *check = is_full ? whole : small; *check; check++) {
-        const char *verdict = sql_text(store, arena, *check);
-        if (verdict && strcmp(verdict, "ok") != 0)
-            return verdict;
-    }
-    return NULL;
+    const char *damage = is_full ? find_damage_of(store, arena, "1") : NULL;
+    for (size_t i = 0; !is_full && !damage && i < SCHEMA_TABLES; i++)
+        if (schema_tables[i].is_small)
+            damage = find_damage_of(store, arena, schema_tables[i].name);
+    return damage;
 }
 
 static void add_finding(struct buffer *findings, enum store_level level, const char *what,

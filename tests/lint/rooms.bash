@@ -108,6 +108,19 @@ calls() { # REPORTS C FILE...
         }'
 }
 
+# Prints a finding for each function or data of lib that two C files define: a program would get the
+# one that the linker meets first.
+doubled() { # REPORTS C FILE...
+    local reports=$1 file
+    shift
+    for file; do
+        [[ ! -e $reports/$file.o ]] || printf '%s.o\0' "$file"
+    done | (cd "$reports" && LC_ALL=C sort -z | xargs -0 -r nm -A --defined-only -g) | awk '
+        { file = $1; sub(/\.o:.*/, "", file); name = $NF }
+        name in home { print file ":1: defines " name ", as " home[name] " does; rename one" }
+        { home[name] = file }'
+}
+
 # Prints a finding for each circle in the pairs of files of standard input. A source and its header
 # count as one file, also if the source of a header of lib/store is in a room of it: circles VERB
 circles() {
@@ -167,11 +180,27 @@ confined_uses() {
     done <"$table"
 }
 
+# Prints a finding for each line of lib/engine whose SQL has the name of a table of schema.sql. What
+# the engine needs of a table is in lib/engine/schema.h as data. postgresql_target.c has no SQL, and
+# an option of libpq named `user`.
+named_tables() {
+    local names
+    names=$(sed -nE 's/^CREATE TABLE "?([a-z_]+).*/\1/p' schema.sql 2>/dev/null | paste -s -d '|')
+    [[ $names ]] || return 0
+    { sources | grep '^lib/engine/' | grep -v /postgresql_target.c | LC_ALL=C sort |
+        xargs -r grep -HnE \
+        "[\"']($names)[\"']|\"[^\"]*(FROM|INTO|UPDATE|JOIN|TABLE|check) ?[\\\"(]*($names)\\b" ||
+        true; } |
+        { grep -vE '^[^:]*:[0-9]*: */?\*' || true; } |
+        sed -E 's|^([^:]*:[0-9]*):.*|\1: names a table; say it in lib/store/move/schema_tables.c|'
+}
+
 check_rooms() { # REPORTS
     local files
     includes | climbing && includes | circles include || return 1
-    misnamed && crowded || return 1
+    misnamed && crowded && named_tables || return 1
     mapfile -t files < <(sources | grep -E "$uncircled" | grep '\.c$')
     calls "$1" "${files[@]}" | circles call || return 1
+    doubled "$1" "${files[@]/#tools*/}" || return 1
     confined_uses
 }

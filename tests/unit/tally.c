@@ -25,14 +25,10 @@ static bool write_count(struct store *to, void *entry) {
 }
 
 static struct count first_room[2 * 2], second_room[2 * 2];
-static struct tally first = {.name = "a",
-                             TALLY_IN(first_room),
-                             .order = tally_by_text,
-                             .write = write_count};
-static struct tally second = {.name = "b",
-                              TALLY_IN(second_room),
-                              .order = tally_by_text,
-                              .write = write_count};
+static struct tally first = {
+    .name = "a", TALLY_IN(first_room), .order = tally_by_text, .write = write_count};
+static struct tally second = {
+    .name = "b", TALLY_IN(second_room), .order = tally_by_text, .write = write_count};
 
 static bool add(struct tally *tally, const char *name) {
     struct count *known = tally_find(tally, tally_by_text, name), fresh = {.number = 0};
