@@ -92,21 +92,22 @@ static int list_newest(struct request *rq, const struct store_account *accounts,
 
 static int list_found(struct request *rq, const char *account_id, const char *q) {
     const char *parts[4];
-    struct inbox_place next;
+    struct inbox_position next;
     struct contact *contacts;
     size_t count;
     const struct inbox_search search = {.user_id = rq->caller->user.id,
                                         .account_id = account_id,
                                         .q = q,
                                         .limit = paging_limit(rq)};
-    int has_place = cursor_read(rq, "after", "found", parts, 4);
-    if (has_place < 0)
+    int has_position = cursor_read(rq, "after", "found", parts, 4);
+    if (has_position < 0)
         return -1;
-    const struct inbox_place place = {.account_id = has_place ? parts[1] : NULL,
-                                      .term = has_place ? parts[2] : NULL,
-                                      .contact_id = has_place ? parts[3] : NULL};
-    enum store_result result = inbox_search_contacts(
-        rq->caller->store, rq->arena, &search, has_place ? &place : NULL, &contacts, &count, &next);
+    const struct inbox_position position = {.account_id = has_position ? parts[1] : NULL,
+                                            .term = has_position ? parts[2] : NULL,
+                                            .contact_id = has_position ? parts[3] : NULL};
+    enum store_result result =
+        inbox_search_contacts(rq->caller->store, rq->arena, &search,
+                              has_position ? &position : NULL, &contacts, &count, &next);
     if (result == STORE_CONFLICT)
         return cursor_fail(rq, "after");
     if (result != STORE_OK)

@@ -131,8 +131,8 @@ static int reply_received(struct request *rq) {
 
 /* Stores the payload unread, as a refusal. `began`: when it had been received; `updates`: how many
  * it holds; -1: not known. */
-static int refuse(struct request *rq, struct store *store, int64_t began, int64_t updates,
-                  const char *reason) {
+static int keep_refused(struct request *rq, struct store *store, int64_t began, int64_t updates,
+                        const char *reason) {
     char id[ID_SIZE];
     id_make(id, "ref_", rq->now);
     const int64_t left = began + MOST_WITH_REFUSAL_MS - clock_monotonic();
@@ -203,7 +203,7 @@ static int ingest(struct request *rq, struct json payload, int64_t began) {
     if (!store)
         return -1;
     if (count > MOST_UPDATES)
-        return refuse(rq, store, began, (int64_t)count, "it holds more than 10000 updates");
+        return keep_refused(rq, store, began, (int64_t)count, "it holds more than 10000 updates");
     found.count = count;
     found.most_deliveries = MOST_DELIVERIES;
     store_limit_work(store, MOST_WORK);
@@ -215,7 +215,8 @@ static int ingest(struct request *rq, struct json payload, int64_t began) {
     store_limit_work(store, 0);
     store_limit_time(store, 0);
     if (result == STORE_EXCESSIVE)
-        return refuse(rq, store, began, (int64_t)count, "its updates change too much at once");
+        return keep_refused(rq, store, began, (int64_t)count,
+                            "its updates change too much at once");
     if (result != STORE_OK)
         return fail_ingest(rq, store, result);
     if (!is_whole)
@@ -229,7 +230,7 @@ static int ingest(struct request *rq, struct json payload, int64_t began) {
 /* Refuses a payload that exceeds a limit of the JSON reader. It may be valid JSON. */
 static int refuse_unread(struct request *rq, int64_t began, const char *reason) {
     struct store *store = state_store(rq, UNAVAILABLE); /* so that the platform sends it again */
-    return store ? refuse(rq, store, began, -1, reason) : -1;
+    return store ? keep_refused(rq, store, began, -1, reason) : -1;
 }
 
 static int post_webhook(struct request *rq) {

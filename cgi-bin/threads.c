@@ -53,16 +53,17 @@ static int list_recent(struct request *rq, struct inbox_filter *filter) {
         last ? cursor_write_key(rq->arena, "threads", last->last_message_at, last->id) : NULL);
 }
 
-/* A place in the results of a search as a cursor. */
-static const char *write_place(struct arena *arena, const struct inbox_place *place) {
-    const char *const parts[] = {"search", place->account_id, place->term, place->contact_id,
-                                 place->thread_id ? place->thread_id : "-"};
-    return place->account_id ? cursor_write(arena, parts, 5) : NULL;
+/* A position in the results of a search as a cursor. */
+static const char *write_position(struct arena *arena, const struct inbox_position *position) {
+    const char *const parts[] = {"search", position->account_id, position->term,
+                                 position->contact_id,
+                                 position->thread_id ? position->thread_id : "-"};
+    return position->account_id ? cursor_write(arena, parts, 5) : NULL;
 }
 
 static int list_found(struct request *rq, const struct inbox_filter *filter, const char *q) {
     const char *parts[5] = {NULL};
-    struct inbox_place next;
+    struct inbox_position next;
     struct inbox_thread *threads;
     size_t count;
     const struct inbox_search search = {.user_id = filter->user_id,
@@ -70,18 +71,19 @@ static int list_found(struct request *rq, const struct inbox_filter *filter, con
                                         .line_id = filter->line_id,
                                         .is_unread = filter->is_unread,
                                         .limit = filter->limit};
-    int has_place = cursor_read(rq, "after", "search", parts, 5);
-    if (has_place < 0)
+    int has_position = cursor_read(rq, "after", "search", parts, 5);
+    if (has_position < 0)
         return -1;
-    const struct inbox_place place = {parts[1], parts[2], parts[3],
-                                      has_place && strcmp(parts[4], "-") != 0 ? parts[4] : NULL};
-    enum store_result result = inbox_search_threads(
-        rq->caller->store, rq->arena, &search, has_place ? &place : NULL, &threads, &count, &next);
+    const struct inbox_position position = {
+        parts[1], parts[2], parts[3], has_position && strcmp(parts[4], "-") != 0 ? parts[4] : NULL};
+    enum store_result result =
+        inbox_search_threads(rq->caller->store, rq->arena, &search, has_position ? &position : NULL,
+                             &threads, &count, &next);
     if (result == STORE_CONFLICT)
         return cursor_fail(rq, "after");
     if (result != STORE_OK)
         return state_fail(rq, result);
-    return reply_threads(rq, threads, count, write_place(rq->arena, &next));
+    return reply_threads(rq, threads, count, write_position(rq->arena, &next));
 }
 
 static int get_threads(struct request *rq) {

@@ -169,8 +169,8 @@ static int begin(struct request *rq, struct store *store, const struct store_log
     return blocked_until ? fail_blocked(rq, blocked_until) : 0;
 }
 
-static int refuse(struct request *rq, struct store *store, const struct store_login *attempt,
-                  enum failure_code code, const char *message) {
+static int fail_login(struct request *rq, struct store *store, const struct store_login *attempt,
+                      enum failure_code code, const char *message) {
     enum store_result result = store_fail_login(store, attempt);
     log_failure(rq);
     return result == STORE_OK ? fail(rq, code, "%s", message) : state_fail(rq, result);
@@ -199,7 +199,7 @@ int login_check(struct request *rq, struct store *store, struct login *login, st
     if (begin(rq, store, &attempt))
         return -1;
     if (!password_matches(password, login->password))
-        return refuse(rq, store, &attempt, code, message);
+        return fail_login(rq, store, &attempt, code, message);
     result = renew_hash(rq, store, login, password);
     if (result == STORE_OK)
         result = store_clear_login_failures(store, &attempt);
@@ -213,5 +213,5 @@ int login_check_client(struct request *rq, struct store *store) {
 
 int login_refuse_client(struct request *rq, struct store *store, const char *message) {
     const struct store_login attempt = start_attempt(rq);
-    return refuse(rq, store, &attempt, UNAUTHORIZED, message);
+    return fail_login(rq, store, &attempt, UNAUTHORIZED, message);
 }

@@ -1,10 +1,10 @@
-/* How slots are given. The waiting webhooks are planned in batches, in the order of their ids; one
- * pass over all of them is a lap. Within a batch each webhook that hosts.c admits gets one slot per
- * round, first those with the fewest attempts in flight (give_slots). If the slots run out, the
+/* How slots are given. The waiting webhooks are planned in batches, in the order of their ids; a
+ * pass goes over all of them. Within a batch each webhook that hosts.c admits gets one slot
+ * per round, first those with the fewest attempts in flight (give_slots). If the slots run out, the
  * next batch begins at the first webhook that has none, so that each gets its turn. One exchange
  * then records the attempts that have ended and leases as many events as slots were given, in one
  * transaction; a lease that cannot be started is released at once. `has_seen_all` is set at the end
- * of a lap that began after the last wake-up: until then there may be more to take.
+ * of a pass that began after the last wake-up: until then there may be more to take.
  */
 #include "delivery/dispatch.h"
 
@@ -115,7 +115,7 @@ bool dispatch_has_room(const struct dispatch *dispatch) {
 
 void dispatch_rescan(struct dispatch *dispatch) {
     dispatch->has_seen_all = false;
-    dispatch->is_whole_lap = !*dispatch->after;
+    dispatch->is_whole_pass = !*dispatch->after;
 }
 
 static void count_in_flight(struct dispatch *dispatch) {
@@ -170,7 +170,7 @@ static const struct candidate *give_slots(struct dispatch *dispatch, struct cand
 }
 
 /* Sets where the next batch begins: at `refused`; if NULL, after the last webhook of this batch;
- * and at the end of the lap, at the first webhook. */
+ * and at the end of the pass, at the first webhook. */
 static void advance_lap(struct dispatch *dispatch, const struct store_due *due, size_t count,
                         const char *refused) {
     const char *after = dispatch->after;
@@ -180,9 +180,9 @@ static void advance_lap(struct dispatch *dispatch, const struct store_due *due, 
         memmove(dispatch->after, after, strlen(after) + 1);
         return;
     }
-    dispatch->has_seen_all = dispatch->is_whole_lap;
-    dispatch->is_whole_lap = true;
-    dispatch->hosts.lap++;
+    dispatch->has_seen_all = dispatch->is_whole_pass;
+    dispatch->is_whole_pass = true;
+    dispatch->hosts.pass++;
     *dispatch->after = '\0';
 }
 

@@ -28,8 +28,8 @@ struct dispatch {
     struct attempt attempts[DISPATCH_SLOTS];
     struct in_flight flights[DISPATCH_SLOTS]; /* valid for slots in use */
     struct hosts hosts;
-    char after[ID_SIZE]; /* the webhook that was planned last; "" at the beginning of a lap */
-    bool is_whole_lap;   /* this lap began after dispatch_rescan */
+    char after[ID_SIZE]; /* the webhook that was planned last; "" at the beginning of a pass */
+    bool is_whole_pass;  /* this pass began after dispatch_rescan */
     bool has_seen_all;   /* all webhooks have been planned since dispatch_rescan */
 };
 

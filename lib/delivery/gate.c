@@ -10,15 +10,15 @@ static bool is_between(const char *last, const char *webhook_id, const char *nex
 }
 
 bool gate_admits(struct gate *gate, bool has_room, const char *webhook_id, size_t load,
-                 uint64_t lap) {
-    bool has_next = *gate->next && lap - gate->refused_in <= 1;
+                 uint64_t pass) {
+    bool has_next = *gate->next && pass - gate->refused_in <= 1;
     bool is_turn = !has_next || strcmp(gate->next, webhook_id) == 0 ||
                    (!load && is_between(gate->last, webhook_id, gate->next));
     if (is_turn && has_room)
         return true;
     if (is_turn && !load) {
         snprintf(gate->next, sizeof gate->next, "%s", webhook_id);
-        gate->refused_in = lap;
+        gate->refused_in = pass;
     }
     return false;
 }

@@ -14,14 +14,14 @@
 struct gate {
     char last[ID_SIZE];  /* the webhook that had the last turn */
     char next[ID_SIZE];  /* the first webhook after `last` that was refused; "": none */
-    uint64_t refused_in; /* the lap of that refusal; a whole lap later the turn is lost */
+    uint64_t refused_in; /* the pass of that refusal; a whole pass later the turn is lost */
 };
 
 /* Returns whether the webhook, which has `load` attempts in flight, may have one more; `has_room`:
  * the limit allows one more. One that has no attempt in flight and is refused gets the next turn,
- * unless another webhook has it. `lap` is the number of the pass over all waiting webhooks. */
+ * unless another webhook has it. `pass` is the number of the pass over all waiting webhooks. */
 bool gate_admits(struct gate *gate, bool has_room, const char *webhook_id, size_t load,
-                 uint64_t lap);
+                 uint64_t pass);
 
 /* Ends the turn of the webhook, which got its attempt. */
 void gate_enter(struct gate *gate, const char *webhook_id, size_t load);

@@ -141,7 +141,7 @@ static bool pass(const struct hosts *hosts, const struct passage *list, size_t c
                  const char *webhook_id, size_t load) {
     size_t passed = 0;
     while (passed < count &&
-           gate_admits(list[passed].gate, list[passed].has_room, webhook_id, load, hosts->lap))
+           gate_admits(list[passed].gate, list[passed].has_room, webhook_id, load, hosts->pass))
         passed++;
     for (size_t i = 0; i < count; i++) {
         if (passed == count)

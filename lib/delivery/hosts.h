@@ -58,8 +58,8 @@ struct host_user {
 
 struct hosts {
     struct table table, users;
-    size_t slots; /* of all hosts together */
-    uint64_t lap; /* number of the pass over all waiting webhooks */
+    size_t slots;  /* of all hosts together */
+    uint64_t pass; /* number of the pass over all waiting webhooks */
     size_t loads[LIMITS];
     struct gate gates[LIMITS];
     struct host known[HOSTS_KNOWN];

@@ -68,26 +68,27 @@ struct inbox_search {
     size_t limit;
 };
 
-/* A place in the results: they are in the order of the accounts, then of the first term that
+/* A position in the results: they are in the order of the accounts, then of the first term that
  * matches, then of the contacts, then of their threads. */
-struct inbox_place {
+struct inbox_position {
     const char *account_id, *term, *contact_id;
     const char *thread_id; /* threads; NULL: after all threads of the contact */
 };
 
-/* Finds at most `limit` contacts after `after` (NULL: the first ones). `*next` is the place to go
- * on from, its account_id NULL at the end of the results: a page with fewer rows than `limit` need
- * not be the last one. STORE_CONFLICT: `after` names no account that is searched. */
+/* Finds at most `limit` contacts after `after` (NULL: the first ones). `*next` is the position to
+ * go on from, its account_id NULL at the end of the results: a page with fewer rows than `limit`
+ * need not be the last one. STORE_CONFLICT: `after` names no account that is searched. */
 enum store_result inbox_search_contacts(struct store *store, struct arena *arena,
                                         const struct inbox_search *search,
-                                        const struct inbox_place *after, struct contact **contacts,
-                                        size_t *count, struct inbox_place *next);
+                                        const struct inbox_position *after,
+                                        struct contact **contacts, size_t *count,
+                                        struct inbox_position *next);
 
 /* The same for the threads of those contacts. */
 enum store_result inbox_search_threads(struct store *store, struct arena *arena,
                                        const struct inbox_search *search,
-                                       const struct inbox_place *after,
+                                       const struct inbox_position *after,
                                        struct inbox_thread **threads, size_t *count,
-                                       struct inbox_place *next);
+                                       struct inbox_position *next);
 
 #endif

@@ -70,13 +70,13 @@ static void try_attempt(struct user *user, int64_t now, size_t most) {
     user->began = now;
 }
 
-/* One lap over all users, each with at most `most` attempts. */
+/* One pass over all users, each with at most `most` attempts. */
 static void run_lap(int64_t now, size_t most) {
     end_attempts(now);
     count_attempts();
     for (size_t i = 0; i < user_count; i++)
         try_attempt(&users[i], now, most);
-    hosts.lap++;
+    hosts.pass++;
 }
 
 static void add_hanging(size_t count) {
@@ -249,7 +249,7 @@ static void check_users_of_one_host_take_turns(int64_t takes, int64_t step) {
           "of 100 users of a host one had %zu attempts, another %zu", least, most);
 }
 
-/* A lap visits a few users at a time, and attempts end in between. */
+/* A pass visits a few users at a time, and attempts end in between. */
 static void check_users_take_turns_over_partial_laps(void) {
     enum { USERS = 300, AT_ONCE = 64 };
     size_t least = SIZE_MAX, most = 0, at = 0;
@@ -262,7 +262,7 @@ static void check_users_take_turns_over_partial_laps(void) {
         for (size_t i = 0; i < AT_ONCE && at < USERS; i++, at++)
             try_attempt(&users[at], now, 8);
         if (at == USERS) {
-            hosts.lap++;
+            hosts.pass++;
             at = 0;
         }
     }

@@ -39,7 +39,8 @@ static void add_row(struct import *import, const char *outcome, const struct pho
     json_write_end(&import->json);
 }
 
-static void refuse(struct import *import, const struct phone_number *number, const char *reason) {
+static void add_refused(struct import *import, const struct phone_number *number,
+                        const char *reason) {
     import->has_refused = true;
     add_row(import, "refused", number, reason);
 }
@@ -50,7 +51,7 @@ static int add_line(struct import *import, const struct phone_number *number) {
     const char *display = phone_list_e164(&call->arena, number->display);
     char new_id[ID_SIZE], id[ID_SIZE];
     if (!display) {
-        refuse(import, number, "the platform shows no phone number for it");
+        add_refused(import, number, "the platform shows no phone number for it");
         return EXIT_DONE;
     }
     id_make(new_id, "lin_", call->now);
@@ -67,7 +68,7 @@ static int add_line(struct import *import, const struct phone_number *number) {
     };
     enum store_result result = store_insert_line(call->store, &line, id);
     if (result == STORE_CONFLICT)
-        refuse(import, number, "it is a line of another account; see `switchboard line list`");
+        add_refused(import, number, "it is a line of another account; see `switchboard line list`");
     else if (result != STORE_OK)
         return fail_row(call, result, ROW_ACCOUNT, import->account_id);
     else

@@ -98,7 +98,7 @@ static const char *newest_of(struct arena *arena, struct slice installed, const 
 
 /* --- the comparison --- */
 
-static struct linked_comparison refuse(struct arena *arena, const char *obstacle) {
+static struct linked_comparison not_compared(struct arena *arena, const char *obstacle) {
     struct buffer all = buffer_in(arena);
     for (const struct linked *row = linked; row->name; row++)
         buffer_printf(&all, "%s%s %s", all.n ? ", " : "", row->name, row->version);
@@ -125,13 +125,14 @@ struct linked_comparison linked_compare(struct arena *arena) {
         NULL};
     struct buffer installed = buffer_in(arena);
     if (!linked->name)
-        return refuse(arena, "the programs were built without dpkg");
+        return not_compared(arena, "the programs were built without dpkg");
     if (run(query, &installed) != 0)
-        return refuse(arena, "this machine has no dpkg");
+        return not_compared(arena, "this machine has no dpkg");
     /* Versions of different distributions, and of different releases, are no older and newer. */
     const char *system = find_system(arena);
     if (strcmp(system, linked_system) != 0)
-        return refuse(arena, arena_printf(arena, "the programs were built on %s, and this is %s",
-                                          linked_system, system));
+        return not_compared(arena,
+                            arena_printf(arena, "the programs were built on %s, and this is %s",
+                                         linked_system, system));
     return compare(arena, buffer_slice(&installed));
 }

@@ -5,23 +5,6 @@
 #include "api/template_flows.h"
 #include "graph/splice.h"
 
-/* Shows the caller's callbacks in the answer (graph_callbacks.h), and reads it; one that is no JSON
- * object has no links. Returns -1 after failing the request. */
-static int read_answer(struct request *rq, const struct graph_node *node,
-                       const struct graph_outcome *outcome, struct json *answer,
-                       struct slice *body) {
-    struct json_error error;
-    *body = outcome->relayed.answer.body;
-    *answer = (struct json){0};
-    if (node->kind & (GRAPH_PHONE | GRAPH_WABA))
-        *body = graph_show_callbacks(rq, node, *body);
-    if (!body->p)
-        return -1;
-    if (json_read(rq->arena, *body, answer, &error) || json_type(*answer) != JSON_OBJECT)
-        *answer = (struct json){0};
-    return 0;
-}
-
 /* Returns the changed answer; the body as it is when nothing changed. Fails the request when the
  * answer has a link, but the gateway has no URL. */
 static struct slice finish(struct request *rq, struct slice body, struct json answer,
@@ -53,35 +36,22 @@ static struct slice replace_pages(struct request *rq, struct slice body, struct 
     return finish(rq, body, answer, splice_paging(rq->arena, answer, &change));
 }
 
-struct slice graph_rewrite_pages(struct request *rq, const struct graph_node *node,
-                                 const struct graph_outcome *outcome) {
-    struct json answer;
-    struct slice body;
-    if (read_answer(rq, node, outcome, &answer, &body))
-        return (struct slice){NULL, 0};
-    return json_is(answer) ? replace_pages(rq, body, answer) : body;
-}
+/* Rewrites an answer, which is a JSON object; `body`: its bytes. */
+typedef struct slice rewriting(struct request *rq, const struct graph_node *node,
+                               const struct graph_outcome *outcome, struct slice body,
+                               struct json answer);
 
-struct slice graph_rewrite_templates(struct request *rq, const struct graph_node *node,
-                                     const struct graph_outcome *outcome) {
-    struct json answer;
-    struct slice body;
-    if (read_answer(rq, node, outcome, &answer, &body))
-        return (struct slice){NULL, 0};
-    if (!json_is(answer))
-        return body;
+static struct slice rewrite_templates(struct request *rq, const struct graph_node *node,
+                                      const struct graph_outcome *outcome, struct slice body,
+                                      struct json answer) {
+    (void)node;
     template_flows_save(rq, outcome->account, json_get(answer, "data"));
     return replace_pages(rq, body, answer);
 }
 
-struct slice graph_rewrite_object(struct request *rq, const struct graph_node *node,
-                                  const struct graph_outcome *outcome) {
-    struct json answer;
-    struct slice body;
-    if (read_answer(rq, node, outcome, &answer, &body))
-        return (struct slice){NULL, 0};
-    if (!json_is(answer))
-        return body;
+static struct slice rewrite_object(struct request *rq, const struct graph_node *node,
+                                   const struct graph_outcome *outcome, struct slice body,
+                                   struct json answer) {
     if (json_type(json_get(answer, "url")) != JSON_STRING)
         return replace_pages(rq, body, answer);
     const struct signed_url url = {.media_id = node->id,
@@ -90,4 +60,33 @@ struct slice graph_rewrite_object(struct request *rq, const struct graph_node *n
                                    .expires_at = rq->now / 1000 + SIGNED_URL_SECONDS};
     const char *ours = signed_url_make(rq->arena, rq->config->public_url, &url, outcome->token);
     return finish(rq, body, answer, splice_media_url(rq->arena, answer, ours));
+}
+
+/* Shows the caller's callbacks in the answer (graph_callbacks.h), and rewrites it (NULL: its pages
+ * alone); one that is no JSON object has no links. */
+static struct slice rewrite(struct request *rq, const struct graph_node *node,
+                            const struct graph_outcome *outcome, rewriting *own) {
+    struct json answer;
+    struct json_error error;
+    struct slice body = outcome->relayed.answer.body;
+    if (node->kind & (GRAPH_PHONE | GRAPH_WABA))
+        body = graph_show_callbacks(rq, node, body);
+    if (!body.p || json_read(rq->arena, body, &answer, &error) || json_type(answer) != JSON_OBJECT)
+        return body;
+    return own ? own(rq, node, outcome, body, answer) : replace_pages(rq, body, answer);
+}
+
+struct slice graph_rewrite_pages(struct request *rq, const struct graph_node *node,
+                                 const struct graph_outcome *outcome) {
+    return rewrite(rq, node, outcome, NULL);
+}
+
+struct slice graph_rewrite_templates(struct request *rq, const struct graph_node *node,
+                                     const struct graph_outcome *outcome) {
+    return rewrite(rq, node, outcome, rewrite_templates);
+}
+
+struct slice graph_rewrite_object(struct request *rq, const struct graph_node *node,
+                                  const struct graph_outcome *outcome) {
+    return rewrite(rq, node, outcome, rewrite_object);
 }

@@ -13,14 +13,14 @@ struct search {
     struct store *store;
     struct arena *arena;
     const struct inbox_search *wanted;
-    struct terms terms;      /* the words; the first one selects the candidates */
-    char end[TERM_SIZE + 4]; /* no term with that first word as its beginning is greater */
-    size_t left;             /* candidates that may still be examined */
-    bool is_full;            /* no further row fits into the page */
-    struct inbox_place last; /* the place of the last candidate that was handled */
-    struct buffer rows;      /* of the results */
+    struct terms terms;         /* the words; the first one selects the candidates */
+    char end[TERM_SIZE + 4];    /* no term with that first word as its beginning is greater */
+    size_t left;                /* candidates that may still be examined */
+    bool is_full;               /* no further row fits into the page */
+    struct inbox_position last; /* the position of the last candidate that was handled */
+    struct buffer rows;         /* of the results */
     /* Adds the candidate's rows and sets is_full and last; false on failure. */
-    bool (*add)(struct search *search, const struct inbox_place *place, const char *after);
+    bool (*add)(struct search *search, const struct inbox_position *position, const char *after);
 };
 
 /* --- words --- */
@@ -78,15 +78,15 @@ static bool has_term(struct search *search, const char *contact_id, const char *
     return true;
 }
 
-/* Whether the candidate is a result: it has all words, and its place is that of the first of its
+/* Whether the candidate is a result: it has all words, and its position is that of the first of its
  * terms that match the first word. */
-static bool is_match(struct search *search, const struct inbox_place *place) {
+static bool is_match(struct search *search, const struct inbox_position *position) {
     char end[TERM_SIZE + 4];
-    if (has_term(search, place->contact_id, search->terms.text[0], place->term))
+    if (has_term(search, position->contact_id, search->terms.text[0], position->term))
         return false;
     for (size_t i = 1; i < search->terms.count; i++) {
         write_end(search->terms.text[i], end);
-        if (!has_term(search, place->contact_id, search->terms.text[i], end))
+        if (!has_term(search, position->contact_id, search->terms.text[i], end))
             return false;
     }
     return !sql_failed(search->store);
@@ -94,9 +94,9 @@ static bool is_match(struct search *search, const struct inbox_place *place) {
 
 /* --- candidates --- */
 
-/* Reads the next candidates of the account after the place (term, contact_id). */
+/* Reads the next candidates of the account after the position (term, contact_id). */
 static size_t read_batch(struct search *search, const char *account_id, const char *term,
-                         const char *contact_id, struct inbox_place *batch) {
+                         const char *contact_id, struct inbox_position *batch) {
     static struct statement s = {
         .sql =
             "SELECT term, contact_id FROM contact_term WHERE account_id = ?1 "
@@ -105,8 +105,8 @@ static size_t read_batch(struct search *search, const char *account_id, const ch
     sql_start(search->store, &s, TEXT(account_id), TEXT(term), TEXT(contact_id), TEXT(search->end),
               INTEGER(BATCH));
     while (sql_row(search->store, &s))
-        batch[n++] = (struct inbox_place){account_id, column_text(&s, 0, search->arena),
-                                          column_text(&s, 1, search->arena), NULL};
+        batch[n++] = (struct inbox_position){account_id, column_text(&s, 0, search->arena),
+                                             column_text(&s, 1, search->arena), NULL};
     return n;
 }
 
@@ -115,10 +115,10 @@ static bool is_done(const struct search *search) {
     return search->is_full || !search->left || sql_failed(search->store);
 }
 
-/* Handles the candidates of one account after the place; true: all of them. */
+/* Handles the candidates of one account after the position; true: all of them. */
 static bool search_account(struct search *search, const char *account_id,
-                           const struct inbox_place *after) {
-    struct inbox_place batch[BATCH];
+                           const struct inbox_position *after) {
+    struct inbox_position batch[BATCH];
     const bool is_later = after && strcmp(after->term, search->terms.text[0]) >= 0;
     const char *term = is_later ? after->term : search->terms.text[0];
     const char *contact_id = is_later ? after->contact_id : "";
@@ -142,7 +142,8 @@ static bool search_account(struct search *search, const char *account_id,
 }
 
 /* Handles all accounts from that of `after` on; false: there is none with its id. */
-static bool search_accounts(struct search *search, const struct inbox_place *after, bool *is_end) {
+static bool search_accounts(struct search *search, const struct inbox_position *after,
+                            bool *is_end) {
     struct store_account *accounts;
     size_t count;
     bool is_reached = !after;
@@ -152,7 +153,8 @@ static bool search_accounts(struct search *search, const struct inbox_place *aft
         return true;
     for (size_t i = 0; i < count; i++) {
         const char *id = accounts[i].id, *only = search->wanted->account_id;
-        const struct inbox_place *from = after && strcmp(after->account_id, id) == 0 ? after : NULL;
+        const struct inbox_position *from =
+            after && strcmp(after->account_id, id) == 0 ? after : NULL;
         if ((only && strcmp(only, id) != 0) || (!is_reached && !from))
             continue;
         is_reached = true;
@@ -165,31 +167,32 @@ static bool search_accounts(struct search *search, const struct inbox_place *aft
     return is_reached;
 }
 
-static enum store_result run(struct search *search, const struct inbox_place *after,
-                             struct inbox_place *next) {
+static enum store_result run(struct search *search, const struct inbox_position *after,
+                             struct inbox_position *next) {
     bool is_end = true, is_known = true;
     search->left = SEARCH_MOST;
     search->rows = buffer_in(search->arena);
     read_words(search);
     if (search->terms.count)
         is_known = search_accounts(search, after, &is_end);
-    *next = is_end ? (struct inbox_place){0} : search->last;
+    *next = is_end ? (struct inbox_position){0} : search->last;
     enum store_result result = sql_result(search->store);
     return result == STORE_OK && !is_known ? STORE_CONFLICT : result;
 }
 
 /* --- contacts --- */
 
-static bool add_contact(struct search *search, const struct inbox_place *place, const char *after) {
+static bool add_contact(struct search *search, const struct inbox_position *position,
+                        const char *after) {
     struct contact contact;
     size_t count = search->rows.n / sizeof contact;
     (void)after;
     search->is_full = count == search->wanted->limit;
     if (search->is_full)
         return false;
-    search->last = *place;
+    search->last = *position;
     enum store_result result = store_find_contact(
-        search->store, search->arena, search->wanted->user_id, place->contact_id, &contact);
+        search->store, search->arena, search->wanted->user_id, position->contact_id, &contact);
     if (result == STORE_OK)
         buffer_add(&search->rows, &contact, sizeof contact);
     return result == STORE_OK || result == STORE_NOT_FOUND;
@@ -197,8 +200,9 @@ static bool add_contact(struct search *search, const struct inbox_place *place, 
 
 enum store_result inbox_search_contacts(struct store *store, struct arena *arena,
                                         const struct inbox_search *wanted,
-                                        const struct inbox_place *after, struct contact **contacts,
-                                        size_t *count, struct inbox_place *next) {
+                                        const struct inbox_position *after,
+                                        struct contact **contacts, size_t *count,
+                                        struct inbox_position *next) {
     struct search search = {.store = store, .arena = arena, .wanted = wanted, .add = add_contact};
     enum store_result result = run(&search, after, next);
     *contacts = (struct contact *)(void *)search.rows.p;
@@ -214,11 +218,12 @@ static bool is_wanted(const struct inbox_search *wanted, const struct inbox_thre
 }
 
 /* Adds the contact's threads after the id `after`. */
-static bool add_threads(struct search *search, const struct inbox_place *place, const char *after) {
+static bool add_threads(struct search *search, const struct inbox_position *position,
+                        const char *after) {
     struct contact_thread *keys;
     size_t count;
     const struct inbox_search *wanted = search->wanted;
-    if (store_list_contact_threads(search->store, search->arena, place->contact_id, &keys,
+    if (store_list_contact_threads(search->store, search->arena, position->contact_id, &keys,
                                    &count) != STORE_OK)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -232,19 +237,19 @@ static bool add_threads(struct search *search, const struct inbox_place *place, 
                 STORE_OK &&
             is_wanted(wanted, &thread))
             buffer_add(&search->rows, &thread, sizeof thread);
-        search->last = *place;
+        search->last = *position;
         search->last.thread_id = keys[i].id;
     }
-    search->last = *place;
+    search->last = *position;
     search->last.thread_id = NULL;
     return !sql_failed(search->store);
 }
 
 enum store_result inbox_search_threads(struct store *store, struct arena *arena,
                                        const struct inbox_search *wanted,
-                                       const struct inbox_place *after,
+                                       const struct inbox_position *after,
                                        struct inbox_thread **threads, size_t *count,
-                                       struct inbox_place *next) {
+                                       struct inbox_position *next) {
     struct search search = {.store = store, .arena = arena, .wanted = wanted, .add = add_threads};
     enum store_result result = run(&search, after, next);
     *threads = (struct inbox_thread *)(void *)search.rows.p;

@@ -148,7 +148,8 @@ static bool is_split(const struct regroup *r, const struct store_contact_split *
 }
 
 /* Refuses the changes of the contact in one direction. */
-static void refuse(struct regroup *r, struct store_contact_split *split, bool is_to_identity) {
+static void refuse_changes(struct regroup *r, struct store_contact_split *split,
+                           bool is_to_identity) {
     struct grouping *g = &r->signs.grouping;
     for (size_t i = 0; i < g->change_count; i++) {
         struct joint joint;
@@ -195,9 +196,9 @@ static enum store_result divide(struct regroup *r, struct store_contact_split *s
     if (!regroup_group(r))
         return STORE_OK; /* sql_result returns the failure */
     find_identity(r, split, &has, &has_other);
-    refuse(r, split, true);
+    refuse_changes(r, split, true);
     if (!is_divided(r, split))
-        refuse(r, split, false);
+        refuse_changes(r, split, false);
     if (is_divided(r, split)) {
         regroup_apply(r, &none);
     } else if (!split->refused && is_split(r, split)) {

@@ -49,7 +49,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
 }
 
 /* Stores an update that violates a constraint as it is. */
-static bool refuse(struct ingest *in, struct store_update *update) {
+static bool insert_refused(struct ingest *in, struct store_update *update) {
     const enum store_outcome earlier = update->outcome;
     const bool ok = ingest_insert_raw(in, update, OUTCOME_REFUSED);
     settle(in, update, earlier);
@@ -106,7 +106,7 @@ static bool handle_part(struct ingest *in, struct store_update *updates, size_t 
     if (!run(in, &undo) || !run(in, &release) || !handle_some(in, updates, &again, *next, true))
         return false;
     set_owner(in, *next);
-    return refuse(in, &updates[(*next)++]);
+    return insert_refused(in, &updates[(*next)++]);
 }
 
 /* Payloads with an update that violates a constraint are rare: the first run has no savepoint. */
