@@ -543,7 +543,7 @@ named_otherwise() {
     stand_in "/v2/health?$TOKEN"
     rmdir "$dir/cgi-bin"
     mv "$dir/away" "$dir/cgi-bin"
-    assert_apache_error 403 FORBIDDEN 'readable for Apache'
+    assert_apache_error 403 FORBIDDEN 'Its error log names the reason: a rule of the firewall'
     grep -qF "core:error" "$dir/apache/error.log"
 }
 
@@ -867,4 +867,11 @@ half_closed_request() {
     slow_answer hang
     assert_apache_error 504 INTERNAL_ERROR 'not known'
     assert_took 60000 61500 'GET /v2/version' 504 "$BATS_FILE_TMPDIR/stand-ins/apache"
+}
+
+@test "doctor --url: requests of each kind arrive, with a body of 14 MB" {
+    run switchboard doctor --json --url "$BASE"
+    assert_equal "$(jq -r '.[] | select(.check == "front") | "\(.status): \(.detail)"' \
+        <<<"$output")" \
+        'ok: requests of each kind arrive: webhooks, texts, PATCH, DELETE, files, 14 MB'
 }

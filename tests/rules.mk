@@ -3,7 +3,8 @@
 
 # --- Debian packages ----------------------------------------------------------------------------
 NPM := $(if $(shell command -v npm),,nodejs npm)
-HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap
+HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap \
+    libapache2-mod-security2 modsecurity-crs nginx-light lighttpd
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
     mandoc zsh chromium libpq-dev postgresql-15 pgbouncer \
     php-cli python3 gdb git $(NPM)

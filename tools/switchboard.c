@@ -321,7 +321,8 @@ const struct command commands[] = {
                 "the tables of users, accounts and lines are checked for damage, so the time does\n"
                 "not grow with the traffic. --full checks the whole database, and every reference\n"
                 "from one row to another. With --url or public_url the web server is asked too: whether\n"
-                "the programs answer, the token reaches them, and no private file is served.\n"
+                "the programs answer, the token reaches them, no private file is served, and no\n"
+                "firewall, front end or rule of another site keeps requests from the gateway.\n"
                 "--online adds what `switchboard account check` prints for each account."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},

@@ -5,31 +5,18 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/http_client.h"
 #include "base/target.h"
-#include "doctor.h"
+#include "doctor_site.h"
 
 enum {
     TIMEOUT_MS = 10000, /* of a request */
     TOTAL_MS = 60000,   /* of all requests */
     COMPARED = 64,
-    BODY_LIMIT = 4096,
-};
-
-struct site {
-    struct report *report;
-    struct arena *arena;
-    struct http_client http;
-    const char *url;
-    int64_t ends;              /* the time of TOTAL_MS is over, on the monotonic clock */
-    bool is_silent;            /* a request got no answer: there are no more requests */
-    char body[BODY_LIMIT + 1]; /* of the last answer, its beginning */
-    size_t length;
 };
 
 static size_t on_body(char *bytes, size_t size, size_t n, void *context) {
     struct site *site = context;
-    size_t given = size * n, room = BODY_LIMIT - site->length;
+    size_t given = size * n, room = SITE_BODY_LIMIT - site->length;
     memcpy(site->body + site->length, bytes, given < room ? given : room);
     site->length += given < room ? given : room;
     return given;
@@ -40,25 +27,38 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *context) {
     return size * n;
 }
 
-/* Returns the status of GET `path`; 0 with the reason in `body` when there is no answer. `header`
- * is `Name: value`, or NULL. After a request without an answer none is made. */
-static long get(struct site *site, const char *path, const char *header) {
+static void describe(struct site *site, const struct site_question *question) {
+    http_set(&site->http, CURLOPT_CUSTOMREQUEST, question->method ? question->method : "GET");
+    if (question->body) {
+        http_set(&site->http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)question->length);
+        http_set(&site->http, CURLOPT_POSTFIELDS, question->body);
+    }
+    for (size_t i = 0; i < SITE_HEADERS && question->headers[i]; i++)
+        http_add_header(&site->http, question->headers[i]);
+}
+
+long site_ask(struct site *site, const struct site_question *question) {
     static const struct http_use use = {.on_header = on_header, .on_body = on_body};
     const int64_t left = site->ends - clock_monotonic();
     long status = 0;
+    const char *location = NULL;
     site->length = 0;
+    site->location = NULL;
     site->is_silent = site->is_silent || left <= 0;
     if (site->is_silent)
         return 0;
     http_start(&site->http, &site->report->call->config, &use, site);
-    http_set(&site->http, CURLOPT_URL, arena_printf(site->arena, "%s%s", site->url, path));
+    http_set(&site->http, CURLOPT_URL,
+             arena_printf(site->arena, "%s%s", site->url, question->path));
     http_set(&site->http, CURLOPT_TIMEOUT_MS, (long)(left < TIMEOUT_MS ? left : TIMEOUT_MS));
-    if (header)
-        http_add_header(&site->http, header);
+    describe(site, question);
     CURLcode code = http_ready(&site->http);
     if (code == CURLE_OK)
         code = curl_easy_perform(site->http.curl);
     curl_easy_getinfo(site->http.curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(site->http.curl, CURLINFO_REDIRECT_URL, &location);
+    if (location)
+        site->location = arena_printf(site->arena, "%s", location);
     if (code != CURLE_OK && !status)
         site->length =
             (size_t)snprintf(site->body, sizeof site->body, "%s", http_reason(&site->http, code));
@@ -68,12 +68,24 @@ static long get(struct site *site, const char *path, const char *header) {
     return status;
 }
 
+static long get(struct site *site, const char *path, const char *header) {
+    return site_ask(site, &(struct site_question){.path = path, .headers = {header}});
+}
+
 /* What to do about a status of a program that does not answer. */
-static const char *advice(long status) {
+static const char *advice(const struct site *site, long status) {
     switch (status) {
     case 0: return "";
+    case 301:
+    case 302:
+    case 307:
+    case 308:
+        return arena_printf(site->arena, ": it redirects to %s: give that URL, in public_url too",
+                            site->location ? site->location : "nowhere");
     case 403:
-        return ": the web server may not run or read it: check the modes, and Options ExecCGI";
+        return ": the web server, or a firewall before it, refuses the request, and its error log "
+               "names the reason: a rule of the firewall, the mode of the program, or Options "
+               "ExecCGI";
     case 404: return ": it is not there: is this the URL of the document root?";
     case 500:
         return ": the error log of the web server names the reason; suEXEC refuses programs and "
@@ -92,7 +104,7 @@ static bool check_health(struct site *site, long *status) {
         report_add(site->report, FAIL, "site", "%s/v2/health: %s", site->url, site->body);
     else
         report_add(site->report, FAIL, "site", "%s/v2/health answers %ld%s", site->url, *status,
-                   advice(*status));
+                   advice(site, *status));
     return answers;
 }
 
@@ -199,9 +211,12 @@ void doctor_check_site(struct report *report) {
         return;
     }
     long status;
-    if (check_health(site, &status))
+    const bool answers = check_health(site, &status);
+    if (answers)
         check_token_headers(site);
     if (status) /* without an answer nothing is known about the files */
         check_private_files(site);
+    if (answers)
+        site_check_front(site);
     curl_easy_cleanup(site->http.curl);
 }
