@@ -159,23 +159,24 @@ static int delete_webhook(struct request *rq) {
 
 /* --- its test --- */
 
+/* The webhook cannot be tried: says why. */
 static int fail_test(struct request *rq, enum store_result result) {
-    if (result == STORE_CONFLICT)
-        return fail(rq, CONFLICT,
-                    "This webhook has no url or no code; PATCH /v2/webhooks/:webhookId sets them.");
-    return fail_webhook(rq, result);
+    struct store_webhook webhook;
+    if (result != STORE_CONFLICT)
+        return fail_webhook(rq, result);
+    if (find_named(rq, &webhook))
+        return -1;
+    return fail(rq, CONFLICT, "%s",
+                webhook.paused_at != INT64_MAX
+                    ? "This webhook is paused; PATCH /v2/webhooks/:webhookId with "
+                      "\"paused\": false resumes it."
+                    : "This webhook has no url or no code; PATCH /v2/webhooks/:webhookId sets "
+                      "them.");
 }
 
 /* The result is that of any other event: GET /v2/events/:eventId shows it. */
 static int post_test(struct request *rq) {
-    struct store_webhook webhook;
-    if (find_named(rq, &webhook))
-        return -1;
-    if (webhook.paused_at != INT64_MAX)
-        return fail(rq, CONFLICT,
-                    "This webhook is paused; PATCH /v2/webhooks/:webhookId with \"paused\": false "
-                    "resumes it.");
-    return test_event_post(rq, webhook.id, fail_test);
+    return test_event_post(rq, arena_copy(rq->arena, rq->parameters[0]), fail_test);
 }
 
 /* --- the program --- */

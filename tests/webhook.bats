@@ -663,7 +663,7 @@ unverified() {
     assert_equal "$(received_header HOOK 1 X-Hub-Signature-256)" "$(sign "$HOOK_DIR/1.body" 'an 4pp s3cret')"
 }
 
-@test "the test of a webhook without a URL is 409" {
+@test "the test of a webhook that is paused or has no URL is 409 (4.7.2)" {
     api POST /v2/webhooks/config -d '{"webhookUrl":"https://a.example/","webhookCode":"some code"}'
     api DELETE /v2/webhooks/config
     api GET /v2/webhooks
@@ -674,6 +674,10 @@ unverified() {
     change_webhook '"url":"https://b.example/"' # it gets a code, as a new webhook does
     assert_json '.data | [.state, .isFirst]' '["active",true]'
     [[ $(code_of) =~ ^[0-9a-f]{64}$ ]]
+    change_webhook '"paused":true'
+    api POST "/v2/webhooks/$webhook/test" -d '{}'
+    assert_error 409 VALIDATION_ERROR 'This webhook is paused'
+    assert_equal "$(db 'SELECT count(*) FROM event')" 0
 }
 
 # --- DELETE ---

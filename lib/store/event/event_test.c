@@ -3,11 +3,13 @@
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
 
-/* Finds the webhook, or the first one with `id` NULL; false when there is none, or on failure. */
+/* Finds the webhook, or the first one with `id` NULL; false when there is none, or on failure. A
+ * webhook that is named and paused is not `*is_set`: the test would wait until it is resumed. */
 static bool find_webhook(struct store *store, const char *user_id, const char *id,
                          char found[ID_SIZE], bool *is_set, bool *is_forward) {
     static struct statement s = {
-        .sql = "SELECT w.id, CASE WHEN " WEBHOOK_IS_SET " THEN 1 ELSE 0 END, w.kind = 'forward' "
+        .sql = "SELECT w.id, CASE WHEN " WEBHOOK_IS_SET " AND (w.paused_at IS NULL OR ?2 IS NULL) "
+               "THEN 1 ELSE 0 END, w.kind = 'forward' "
                "FROM webhook w WHERE w.id = coalesce(?2, " WEBHOOK_FIRST ") "
                "AND w.user_id = ?1 AND w.deleted_at IS NULL"};
     sql_start(store, &s, TEXT(user_id), TEXT(id));
