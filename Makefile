@@ -458,6 +458,9 @@ hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without ro
 	@tools/hosting/pack build/static build/hosting/linked $(STATIC_LIBCURL)/MANIFEST \
 	    build/hosting
 
+dist: hosting deb sbom ## collect archive, packages, sources, bill of materials in build/dist
+	@tools/dist build/hosting build/deb build/sbom build/dist
+
 hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, another site, Debian 11
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
 	@$(BUILD_ALL) all $(TEST_HELPERS)
@@ -469,7 +472,7 @@ hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, another
 	    tests/run tests/hosting/*.bats
 	@cat build/hosting/times
 
-screenshots: ## write pictures of the dashboard's pages to build/screenshots
+screenshots: ## picture the dashboard's pages: build/screenshots, and doc/pictures for the README
 	@tools/setup $(PACKAGES) chromium $(NPM)
 	@$(BUILD_ALL) all $(NODE_MODULES)
 	@tests/dashboard/screenshots build/screenshots
@@ -489,10 +492,10 @@ help:
 # A recipe that fails leaves no half-written file, which would look newer than its sources.
 .DELETE_ON_ERROR:
 
-.PHONY: all hosting hosting-programs hosting-test mapped run stop format lint test test-quick \
-    test-full static-test torture fuzz audit bench bench-quick growth coverage which soak cluster \
-    cluster-stop failover cluster-upgrade cluster-programs man sbom installed install uninstall \
-    doc deb package-test screenshots clean help
+.PHONY: all dist hosting hosting-programs hosting-test mapped run stop format lint test \
+    test-quick test-full static-test torture fuzz audit bench bench-quick growth coverage which \
+    soak cluster cluster-stop failover cluster-upgrade cluster-programs man sbom installed install \
+    uninstall doc deb package-test screenshots clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) \
     $(if $(filter 1,$(POSTGRESQL)),build/plain) -name '*.d' 2>/dev/null)
