@@ -126,7 +126,7 @@ start_program() {
 
 @test "each link of the pages, and of the README, leads to a file and a heading" {
     local page link file heading count=0
-    for page in "$root"/{README.md,doc/*.md,doc/clients/*.md}; do
+    for page in "$root"/{README.md,SECURITY.md,doc/*.md,doc/clients/*.md}; do
         while read -r link; do
             [[ $link != *://* ]] || continue
             file=$(dirname "$page")/${link%%#*}
@@ -141,6 +141,7 @@ start_program() {
         done < <(grep -oE '\]\([^) ]+\)' "$page" | sed 's/^](//; s/)$//')
     done
     ((count > 30)) || fail "$count links"
+    assert_equal "$(find "$root/doc/pictures" -type f -size +200k)" ''
     for page in "$root"/doc/clients/*.md; do
         grep -qF "](${page##*/})" "$root/doc/clients/README.md" || [[ $page == */README.md ]] ||
             fail "the index lacks $page"

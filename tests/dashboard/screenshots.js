@@ -1,6 +1,8 @@
 // Writes a picture of each page, light and dark, on a phone, a desktop and a wide screen:
 //
-//     node screenshots.js DIRECTORY LINK      LINK: of `switchboard user login-link`
+//     node screenshots.js DIRECTORY LINK PICTURES      LINK: of `switchboard user login-link`
+//
+// PICTURES receives those that the pages of doc and the README show.
 //
 // Environment: BASE, NODE_MODULES, ONLY (names of pages, with commas; default: all).
 const fs = require('node:fs');
@@ -28,8 +30,21 @@ async function picture(page, directory, entry, address) {
     }
 }
 
-async function main(directory, link) {
+// The picture for documents: a conversation with a contact of the demonstration, on one screen.
+async function pictureInbox(page, file) {
+    const {text} = await api(page, 'GET', '/v2/threads?limit=1&q=Sofia');
+    await page.setViewportSize({width: 1200, height: 720});
+    await page.emulateMedia({colorScheme: 'light'});
+    await openPage(page, `/inbox/${JSON.parse(text).data.items[0].id}`);
+    await page.waitForTimeout(1000); // pictures and fonts
+    await page.screenshot({path: file});
+    if (fs.statSync(file).size > 200 * 1024)
+        throw new Error(`${file} has more than 200 KiB`);
+}
+
+async function main(directory, link, pictures) {
     fs.mkdirSync(directory, {recursive: true});
+    fs.mkdirSync(pictures, {recursive: true});
     const browser = await chromium.launch({
         executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'],
     });
@@ -38,12 +53,15 @@ async function main(directory, link) {
     const stranger = await (await newContext(browser, findings)).newPage();
     const user = await (await newContext(browser, findings)).newPage();
     await user.goto(link);
+    await user.getByRole('button', {name: 'Log in with this link'}).click();
     await user.locator('.frame').waitFor();
     await settled(user);
     for (const entry of PAGES.filter(({name}) => !only || only.includes(name))) {
         const page = entry.isPublic ? stranger : user;
         const address = entry.address ??
             await entry.find((method, url) => api(user, method, url));
+        if (entry.name === 'inbox')
+            await pictureInbox(page, path.join(pictures, 'inbox.png'));
         if (address)
             await picture(page, directory, entry, address);
         else
