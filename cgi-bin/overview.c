@@ -18,7 +18,12 @@ enum { DAY_MS = 24 * 60 * 60 * 1000 };
 
 /* --- GET /v2/overview --- */
 
-enum { PLAN_ENDS_SOON_DAYS = 7 }; /* a warning, before the plan ends */
+enum {
+    PLAN_ENDS_SOON_DAYS = 7, /* a warning, before the plan ends */
+    SILENT_HOURS = 24,       /* a warning, when a line sends and no webhook arrives for so long */
+    SENT_DAYS = 7,           /* for which sends are looked at */
+    GRACE_HOURS = 2,         /* in which the first status of a send arrives */
+};
 
 struct view {
     struct request *rq;
@@ -30,6 +35,7 @@ struct view {
     struct store_user_state found;
     struct usage_period usage; /* of this clock hour and the one before */
     int64_t usage_since;
+    struct usage_last *last; /* of each line */
     struct store_pulse courier;
     int64_t token_used_at; /* INT64_MAX: not known */
 };
@@ -46,6 +52,11 @@ static enum store_result read_view(struct view *view) {
         result = store_list_lines(store, rq->arena,
                                   &(struct line_filter){user_id, .is_without_archived = true},
                                   &view->lines, &view->line_count);
+    view->last = arena_alloc(rq->arena, (view->line_count + 1) * sizeof *view->last);
+    if (result == STORE_OK)
+        result = store_find_last_usage(store, user_id, hour - SENT_DAYS * 24 - SILENT_HOURS,
+                                       hour + 1 - GRACE_HOURS, view->lines, view->line_count,
+                                       view->last);
     if (result == STORE_OK)
         result = store_find_user_state(store, rq->arena, user_id, &view->found);
     if (result == STORE_OK)
@@ -165,6 +176,19 @@ static bool has_unregistered_line(const struct view *view) {
     return false;
 }
 
+/* Whether the platform takes what a line sends, and its webhooks do not arrive. A message of the
+ * phone app is counted as sent too, so nothing is known of a coexisting line. */
+static bool has_silent_line(const struct view *view) {
+    const int64_t since = view->rq->now / USAGE_HOUR_MS - 1 - SENT_DAYS * 24;
+    for (size_t i = 0; i < view->line_count; i++) {
+        const struct usage_last *last = &view->last[i];
+        if (!view->lines[i].is_coexisting && last->sent >= since &&
+            (last->webhook == INT64_MIN || last->webhook < last->sent - SILENT_HOURS))
+            return true;
+    }
+    return false;
+}
+
 static bool has_webhook_in(const struct view *view, const char *state) {
     for (size_t i = 0; i < view->found.webhook_count; i++)
         if (strcmp(store_webhook_state(&view->found.webhooks[i]), state) == 0)
@@ -198,6 +222,9 @@ static void write_warnings(struct json_writer *out, const struct view *view) {
          "A line is not registered with the platform: it cannot send.");
     warn(out, has_account_without_token(view), "ACCOUNT_WITHOUT_TOKEN",
          "A business account has no platform access token: its lines cannot send.");
+    warn(out, has_silent_line(view), "PLATFORM_SILENT",
+         "A line sends, and no webhook of the platform has arrived for a day: neither messages nor "
+         "statuses come in. GET /v2/setup shows what is missing.");
     warn(out, !has_webhook(view), "WEBHOOK_UNSET",
          "No webhook is set: no events are delivered. POST /v2/webhooks/config sets one.");
     warn(out, is_suspended, "WEBHOOK_SUSPENDED",

@@ -49,6 +49,52 @@ assert_warnings() {
     assert_that '.data.warnings | all(.message | length > 20)'
 }
 
+# Counts what passed through the line so many hours ago: counted LINE_ID MEASURE HOURS
+counted() {
+    db "INSERT INTO usage (user_id, hour, line_id, measure, count)
+        VALUES ('$user', $(($(date +%s) / 3600 - $3)), '$1', '$2', 1)"
+}
+
+# Whether the overview warns that no webhook of the platform arrives.
+warns_of_silence() {
+    api GET /v2/overview
+    assert_success
+    [[ $(jq -c '[.data.warnings[].code] | index("PLATFORM_SILENT") != null' "$body") == true ]]
+}
+
+@test "a line that sends while no webhook of the platform arrives for a day is a warning" {
+    refute warns_of_silence
+    counted "$line_id" out 0
+    refute warns_of_silence # its first status may be on the way
+    counted "$line_id" out 3
+    warns_of_silence
+    assert_that '.data.warnings | map(select(.code == "PLATFORM_SILENT"))[0].message
+        | test("GET /v2/setup")'
+    local other
+    other=$(db "SELECT l.id FROM line l JOIN account a ON a.id = l.account_id
+        WHERE a.user_id <> '$user'")
+    counted "$other" in 0
+    warns_of_silence
+    counted "$line_id" in 28
+    warns_of_silence
+    counted "$line_id" sent 26
+    refute warns_of_silence
+}
+
+@test "webhooks within a day before the send, or after it, are no silence; nor is an old send" {
+    counted "$line_id" out 40
+    counted "$line_id" failed 1
+    refute warns_of_silence
+    db "DELETE FROM usage"
+    counted "$line_id" out 180
+    refute warns_of_silence
+    counted "$line_id" out 160
+    warns_of_silence
+    db "UPDATE line SET is_coexisting = 1 WHERE id = '$line_id'" # its app sends too
+    refute warns_of_silence
+    db "UPDATE line SET is_coexisting = 0 WHERE id = '$line_id'"
+}
+
 @test "the warnings follow plan, lines, accounts, webhook, events and courier" {
     local now
     now=$(date +%s)000
