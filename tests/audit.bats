@@ -101,7 +101,8 @@ describe_needs() {
 }
 
 @test "only the programs that call the platform or webhooks reach the network" {
-    local program calling=(messages templates forms media graph graph_media webhook)
+    local program calling=(messages templates forms media graph graph_media webhook
+        account_setup)
     for program in $(all_but "${calling[@]}"); do
         assert_outcome refused "$program" 'connect to loopback TCP'
     done
@@ -131,7 +132,9 @@ describe_needs() {
 }
 
 @test "only the programs that encrypt or decrypt tokens and codes read the key file" {
-    local program reading=(messages templates forms media graph graph_media webhook_config webhook)
+    local program
+    local reading=(messages templates forms media graph graph_media webhook_config webhook
+        account_setup)
     for program in $(all_but "${reading[@]}"); do
         assert_outcome refused "$program" 'read the key file'
         assert_outcome refused "$program" 'read beside the configuration'

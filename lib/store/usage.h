@@ -46,6 +46,11 @@ struct usage_last {
     int64_t webhook; /* with a message or status that a webhook of the platform brought */
 };
 
+/* Returns the end of the hour, ms; INT64_MIN for INT64_MIN. */
+static inline int64_t usage_hour_end(int64_t hour) {
+    return hour == INT64_MIN ? INT64_MIN : (hour + 1) * USAGE_HOUR_MS;
+}
+
 /* Finds the last hours of each of the user's `count` lines, from the hour `first` on; of the
  * outgoing messages those up to the hour `latest`. What passed through other lines is left out. */
 enum store_result store_find_last_usage(struct store *store, const char *user_id, int64_t first,

@@ -53,9 +53,8 @@ static enum store_result find_lines(struct invocation *call, const struct store_
     result = store_find_last_usage(call->store, account->user_id, hour - SEARCHED_DAYS * 24, hour,
                                    lines, count, last);
     for (size_t i = 0; i < count; i++)
-        found[i] = (struct setup_line){
-            lines[i].phone_number_id, lines[i].archived_at != INT64_MAX,
-            last[i].webhook == INT64_MIN ? INT64_MIN : (last[i].webhook + 1) * USAGE_HOUR_MS};
+        found[i] = (struct setup_line){lines[i].phone_number_id, lines[i].archived_at != INT64_MAX,
+                                       usage_hour_end(last[i].webhook)};
     subject->lines = found;
     subject->line_count = count;
     return result;
