@@ -96,6 +96,18 @@ add_answers() { # TEXT
     browse messaging usage "$total"
 }
 
+@test "the set-up page shows the findings of each account, and the overview leads to it" {
+    local id
+    id=$(switchboard account add "$EMAIL" --waba-id 77003 --name Bare </dev/null 2>/dev/null)
+    sandbox POST settings '{"webhookUrl":"https://gateway.example/platform/webhook"}' silent
+    sandbox POST "nodes/$LINE" '{"status":"BANNED"}' silent
+    db "DELETE FROM usage; INSERT INTO usage (user_id, hour, line_id, measure, count)
+        SELECT a.user_id, $(($(date +%s) / 3600 - 5)), l.id, 'out', 1 FROM line l
+        JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = '$LINE'"
+    browse messaging setup "$LINE" "$id"
+    db "DELETE FROM account WHERE id = '$id'"
+}
+
 # bats test_tags=route
 @test "lines are renamed, made primary, archived and brought back" {
     make_line ''

@@ -39,6 +39,33 @@ exports.planEnded = async ({page, open, logIn, step}) => {
     assert.match(await page.locator('.notice.bad').first().innerText(), /plan/i);
 };
 
+// The row of a finding has its words.
+function finding(page, ...words) {
+    return words.reduce((rows, text) => rows.filter({hasText: text}), page.locator('tbody tr'));
+}
+
+exports.setup = async ({page, open, logIn, step}, number, bare) => {
+    await logIn();
+    await open('/overview');
+    step('the overview warns, and leads to the set-up');
+    await page.getByText('No webhook of the platform has arrived for a day').waitFor();
+    await page.getByRole('link', {name: 'Check the set-up'}).click();
+    step('the findings have what to do');
+    await page.getByText('1 thing must be done').waitFor();
+    await finding(page, 'To do', `number ${number}`, 'status is BANNED', 'What to do:').waitFor();
+    await finding(page, 'In order', 'token expiry', 'it does not end').waitFor();
+    assert.equal(await page.locator('tbody .badge.bad').count(), 1);
+    step('they are asked again');
+    await fetch(`${SANDBOX}/_sandbox/nodes/${number}`, {method: 'POST', body: '{}'});
+    await page.getByRole('button', {name: 'Check again'}).click();
+    await page.getByText('to look at').waitFor();
+    assert.equal(await page.locator('tbody .badge.bad').count(), 0);
+    step('another account');
+    await page.getByLabel('Business account').selectOption(bare);
+    await finding(page, 'To do', 'platform token', 'there is none').waitFor();
+    assert.equal(await page.locator('tbody tr').count(), 1);
+};
+
 exports.lines = async ({page, open, logIn, api, step, settled}) => {
     const numbers = async () =>
         (await dataOf(api, page, '/v2/me')).phoneNumbers.map(({phoneNumberId}) => phoneNumberId);

@@ -8,6 +8,7 @@ export const PAGES = [
     {path: '/overview', module: 'overview', icon: 'overview'},
     {path: '/inbox/:thread?', module: 'inbox', icon: 'inbox', isWide: true},
     {path: '/lines', module: 'lines', icon: 'lines', section: 'messaging'},
+    {path: '/setup', module: 'setup', icon: 'check', section: 'messaging'},
     {path: '/templates', module: 'templates', icon: 'templates', section: 'messaging'},
     {path: '/templates/:name', module: 'template'},
     {path: '/forms', module: 'forms', icon: 'forms', section: 'messaging'},

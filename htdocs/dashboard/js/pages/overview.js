@@ -50,6 +50,12 @@ function courierNotice({courier}) {
             t('overview.courierBeat'), ' ', moment(courier.beatAt), '.']));
 }
 
+function silenceNotice({warnings}) {
+    return warnings.some(({code}) => code === 'PLATFORM_SILENT')
+        ? notice('bad', t('overview.silent'), el('p', {}, t('overview.silentText')),
+            linkButton(t('overview.openSetup'), '#/setup')) : null;
+}
+
 function figure(label, value, kind, href) {
     const content = [el('span', {class: 'figure-value'}, number(value)),
         el('span', {class: 'figure-label'}, label)];
@@ -120,8 +126,8 @@ function planCard({plan, token, user}) {
 }
 
 // Warnings that the page shows in its own words, and in the user's language.
-const SHOWN = new Set(['PLAN_ENDED', 'PLAN_ENDS_SOON', 'NO_LINE', 'WEBHOOK_UNSET',
-    'WEBHOOK_SUSPENDED', 'WEBHOOK_FAILING', 'EVENTS_DEAD', 'COURIER_STOPPED']);
+const SHOWN = new Set(['PLAN_ENDED', 'PLAN_ENDS_SOON', 'NO_LINE', 'PLATFORM_SILENT',
+    'WEBHOOK_UNSET', 'WEBHOOK_SUSPENDED', 'WEBHOOK_FAILING', 'EVENTS_DEAD', 'COURIER_STOPPED']);
 
 function warningsCard({warnings: all}) {
     const warnings = all.filter(({code}) => !SHOWN.has(code));
@@ -140,7 +146,8 @@ export async function show(root) {
         if (text === before)
             return;
         before = text;
-        fill(box, planNotice(answer), courierNotice(answer), webhookNotice(answer),
+        fill(box, planNotice(answer), courierNotice(answer), silenceNotice(answer),
+            webhookNotice(answer),
             lastHour(answer),
             el('div', {class: 'overview-grid'}, linesCard(answer), webhookCard(answer),
                 planCard(answer), warningsCard(answer)));
