@@ -69,7 +69,7 @@ occur_in() {
     local help=$BATS_TEST_TMPDIR/help
     "$OUT/tools/switchboard-sandbox" --help | tr -s ' ' | tr -d '`' | sed -nE 's/^usage: //p
         s/^ (--.*)/\1/p; s/^ ([0-2] .*)/\1/p; s/^ ((GET|POST|DELETE) .*)/\1/p' >"$help"
-    (($(grep -cE '^(GET|POST|DELETE) ' "$help") == 40))
+    (($(grep -cE '^(GET|POST|DELETE) ' "$help") == 42))
     occur_in switchboard-sandbox.8 <"$help"
 }
 

@@ -1121,6 +1121,59 @@ END
     [[ $output == *wabaId* ]] || fail "$output"
 }
 
+# Changes something of every kind of state.
+change_everything() {
+    sandbox POST settings '{"latencyMs":1,"webhookUrl":"http://127.0.0.1:9/x"}' >/dev/null
+    sandbox POST accounts '{"wabaId":"99","token":"t-\u00e9","phones":[{"id":"991","displayNumber":"49"}]}' >/dev/null
+    sandbox POST tokens '{"token":"sandbox-token-2","state":"revoked"}' >/dev/null
+    sandbox POST numbers '{"number":"1555","waId":"1556"}' >/dev/null
+    sandbox POST numbers '{"number":"1555","failCode":131026}' >/dev/null
+    sandbox POST media "{\"wabaId\":\"99\",\"id\":\"9901\",\"base64\":\"$(printf 'a\0\377z' | base64)\"}" >/dev/null
+    sandbox POST templates '{"wabaId":"99","items":[{"id":"9902","name":"big","n":12345678901234567890}]}' >/dev/null
+    sandbox POST flows '{"wabaId":"99","items":[{"id":"9903","status":"DRAFT"}]}' >/dev/null
+    post "$LINE/whatsapp_business_profile" '{"messaging_product":"whatsapp","about":"Tea \u2615"}'
+    post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"+16505551234"}]}'
+    post "$LINE/message_qrdls" '{"prefilled_message":"Hi"}'
+}
+
+@test "control calls: the state is saved, and loaded whole into another sandbox" {
+    local saved=$BATS_TEST_TMPDIR/saved.out name
+    sandbox POST flows '{"wabaId":"'$WABA'","items":[{"id":"9904","status":"DRAFT"}]}' >/dev/null
+    printf '{"version":"7.0","screens":[]}' >"$BATS_TEST_TMPDIR/flow.json"
+    graph POST 9904/assets -F name=flow.json -F asset_type=FLOW_JSON \
+        -F "file=@$BATS_TEST_TMPDIR/flow.json"
+    assert_status 200
+    change_everything
+    sandbox GET state >"$saved"
+    for name in settings accounts tokens numbers media templates flows flowJson nodes blockedUsers \
+        qrCodes; do
+        gojq -e --arg name "$name" '.[$name] | length > 0' "$saved" >/dev/null || fail "no $name"
+    done
+    start_own
+    sandbox GET state >"$BATS_TEST_TMPDIR/other.out"
+    ! cmp -s "$saved" "$BATS_TEST_TMPDIR/other.out"
+    sandbox POST state "@$saved" | gojq -e .done
+    sandbox GET state | cmp - "$saved"
+    assert_equal "$(curl -sS "$SANDBOX/_sandbox/media/9901/content" | base64)" \
+        "$(printf 'a\0\377z' | base64)"
+    post "$LINE/messages" '{"messaging_product":"whatsapp","to":"1555","text":{"body":"x"}}'
+    assert_accepted
+}
+
+@test "control calls: a state that is refused changes nothing" {
+    local before case
+    change_everything
+    before=$(sandbox GET state)
+    for case in '[]|not a JSON object' '{"wings":[]}|'"'wings' is not known here" \
+        '{"media":{}}|'"'media' must be a list of bodies" \
+        '{"accounts":[{"wabaId":"1"}]}|accounts: a new account needs a token' \
+        '{"accounts":[],"templates":[{"wabaId":"1"}]}|templates: wabaId of a known account is needed' \
+        '{"nodes":[{"owner":"1"}]}|nodes: owner, id, and item or base64 are needed'; do
+        assert_equal "$(sandbox POST state "${case%%|*}" | gojq -r .error)" "${case#*|}"
+        assert_equal "$(sandbox GET state)" "$before"
+    done
+}
+
 @test "control calls: errors are reported, and --help lists every call" {
     assert_equal "$(sandbox POST faults '{"kind":"quake"}' | gojq -r .error)" "kind 'quake' is not known"
     assert_equal "$(sandbox POST settings '{"latencyMs":"x"}' | gojq -r .error)" "'latencyMs' must be a whole number"

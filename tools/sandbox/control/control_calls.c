@@ -102,6 +102,10 @@ static void state_put(struct exchange *exchange) {
                                         exchange->json, exchange_body(exchange)));
 }
 
+static void state_replace(struct exchange *exchange) {
+    control_done(exchange, fixtures_replace(exchange->arena, exchange_body(exchange)));
+}
+
 static void settings_set(struct exchange *exchange) {
     const char *problem = settings_change(exchange->arena, exchange->json);
     settings_print(&exchange->reply.body);
@@ -456,6 +460,13 @@ const struct control_call control_calls[] = {
                 "read."},
     {"POST", "chat", LOCK_READ, ANSWER(chat_change), .members = chat_members,
      .meaning = "Lets the user block the number: messages to the user do not arrive."},
+    {"GET", "state", LOCK_READ, PRINT(fixtures_print),
+     .meaning = "The whole state as one object, which can be saved and loaded: settings, accounts, "
+                "tokens, numbers, media with their bytes, templates, flows, and what clients have "
+                "kept at objects. Upload sessions and the record of requests are not in it."},
+    {"POST", "state", LOCK_WRITE, ANSWER(state_replace),
+     .meaning = "Replaces the whole state by such an object, of at most 32 MiB. If it is refused, "
+                "nothing is changed."},
     {"POST", "reset", LOCK_NONE, ANSWER(reset),
      .meaning = "Restores the start: state, settings, requests, faults."},
     {.method = NULL},

@@ -37,19 +37,29 @@ static const char *put_media(struct arena *arena, const cJSON *json) {
     return media_make(arena, json, &made);
 }
 
-/* The members of a fixtures text, in the order in which they are loaded. */
-static const struct member {
+/* How the bodies of a member of a fixtures text are read and printed. */
+struct member {
     const char *name;
     const char *(*put)(struct arena *arena, const cJSON *json);
-    struct collection *collection; /* instead: its items are kept byte for byte */
-} members[] = {
-    {"settings", settings_change, NULL},
-    {"accounts", account_put, NULL},
-    {"tokens", put_token, NULL},
-    {"numbers", number_put, NULL},
-    {"media", put_media, NULL},
-    {"templates", NULL, &templates},
-    {"flows", NULL, &flows},
+    void (*print)(struct buffer *out);
+    /* Instead: its items are kept byte for byte. */
+    struct collection *collection;
+    bool kept; /* what clients keep at objects: collection_save */
+};
+
+/* In the order in which they are loaded. */
+static const struct member members[] = {
+    {"settings", settings_change, settings_print, NULL, false},
+    {"accounts", account_put, account_print, NULL, false},
+    {"tokens", put_token, token_print, NULL, false},
+    {"numbers", number_put, number_print, NULL, false},
+    {"media", put_media, media_save, NULL, false},
+    {"templates", NULL, NULL, &templates, false},
+    {"flows", NULL, NULL, &flows, false},
+    {"flowJson", NULL, NULL, &flow_assets, true},
+    {"nodes", NULL, NULL, &node_states, true},
+    {"blockedUsers", NULL, NULL, &blocked_users, true},
+    {"qrCodes", NULL, NULL, &qr_codes, true},
 };
 
 enum { MEMBERS = sizeof members / sizeof *members };
@@ -59,8 +69,22 @@ const char *fixtures_put(struct arena *arena, const char *name, const cJSON *jso
     const struct member *member = members;
     while (strcmp(member->name, name) != 0)
         member++;
-    return member->collection ? collection_put(arena, member->collection, body)
-                              : member->put(arena, json);
+    if (!member->collection)
+        return member->put(arena, json);
+    return member->kept ? collection_restore(arena, member->collection, body)
+                        : collection_put(arena, member->collection, body);
+}
+
+void fixtures_print(struct buffer *out) {
+    for (size_t i = 0; i < MEMBERS; i++) {
+        const struct member *member = &members[i];
+        buffer_printf(out, "%s\"%s\":[\n", i == 0 ? "{" : "],\n", member->name);
+        if (!member->collection)
+            member->print(out);
+        else
+            (member->kept ? collection_save : collection_print)(out, member->collection);
+    }
+    buffer_add_text(out, "]}\n");
 }
 
 static const char *put_body(struct arena *arena, const char *name, struct slice body) {
@@ -70,17 +94,43 @@ static const char *put_body(struct arena *arena, const char *name, struct slice 
     return problem;
 }
 
-/* Loads a text, up to the first wrong body. Returns false after a message on stderr. */
-static bool load(struct arena *arena, const char *name, struct slice text) {
-    const char *problem = json_valid(text) ? NULL : "not valid JSON";
+/* Returns NULL if all members of the text have a name of the table. */
+static const char *names_check(struct arena *arena, struct slice text) {
+    cJSON *json = json_parse(text);
+    const char *problem = cJSON_IsObject(json) ? NULL : "not a JSON object";
+    const cJSON *item;
+    cJSON_ArrayForEach(item, json) {
+        size_t i = 0;
+        while (i < MEMBERS && strcmp(members[i].name, item->string) != 0)
+            i++;
+        if (i == MEMBERS || !cJSON_IsArray(item))
+            problem = arena_printf(
+                arena, i == MEMBERS ? "'%s' is not known here" : "'%s' must be a list of bodies",
+                item->string);
+    }
+    cJSON_Delete(json);
+    return problem;
+}
+
+/* Loads a text, up to the first wrong body. Returns NULL, or the text of an error. */
+static const char *load_bodies(struct arena *arena, struct slice text) {
+    const char *problem = names_check(arena, text);
     struct slice list, body;
-    state_write();
     for (size_t i = 0; !problem && i < MEMBERS; i++) {
         size_t cursor = 0;
         if (json_member(text, members[i].name, &list))
             while (!problem && json_element(list, &cursor, &body))
                 problem = put_body(arena, members[i].name, body);
+        if (problem)
+            problem = arena_printf(arena, "%s: %s", members[i].name, problem);
     }
+    return problem;
+}
+
+/* Returns false after a message on stderr. */
+static bool load(struct arena *arena, const char *name, struct slice text) {
+    state_write();
+    const char *problem = load_bodies(arena, text);
     state_done();
     if (problem)
         fprintf(stderr, "switchboard-sandbox: %s: %s\n", name, problem);
@@ -121,8 +171,7 @@ void edges_clear(void) {
     session_clear();
 }
 
-void fixtures_clear(void) {
-    state_write();
+static void clear(void) {
     account_clear();
     token_clear();
     collection_clear(&templates, NULL);
@@ -132,5 +181,22 @@ void fixtures_clear(void) {
     number_clear();
     edges_clear();
     settings_reset();
+}
+
+void fixtures_clear(void) {
+    state_write();
+    clear();
     state_done();
+}
+
+const char *fixtures_replace(struct arena *arena, struct slice text) {
+    struct buffer before = buffer_in(arena);
+    fixtures_print(&before);
+    clear();
+    const char *problem = load_bodies(arena, text);
+    if (problem) {
+        clear();
+        load_bodies(arena, buffer_slice(&before));
+    }
+    return problem;
 }

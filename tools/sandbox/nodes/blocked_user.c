@@ -11,7 +11,7 @@
 enum { BLOCKED_MAX = 4096, REQUEST_MAX = 1000, DIGITS_MAX = 20 };
 
 /* The owner of an item is the number, its id `NUMBER/USER`. */
-static struct collection blocked;
+struct collection blocked_users;
 
 /* One user of a request. */
 struct user {
@@ -64,17 +64,17 @@ static int user_apply(struct arena *arena, const struct target *target, const st
         return 131021;
     const char *id = arena_printf(arena, "%s/%s", target->id, user->wa_id);
     if (!block) {
-        collection_remove(&blocked, id);
+        collection_remove(&blocked_users, id);
         return 0;
     }
-    if (collection_find(&blocked, id))
+    if (collection_find(&blocked_users, id))
         return 0;
-    if (collection_count(&blocked, target->id) >= BLOCKED_MAX)
+    if (collection_count(&blocked_users, target->id) >= BLOCKED_MAX)
         return 139101;
     buffer_printf(&raw, "{\"messaging_product\":\"whatsapp\",\"%s\":", user->name);
     json_quote_text(&raw, user->wa_id);
     buffer_add_char(&raw, '}');
-    collection_insert(&blocked, target->id, id, buffer_slice(&raw));
+    collection_insert(&blocked_users, target->id, id, buffer_slice(&raw));
     return 0;
 }
 
@@ -143,9 +143,9 @@ void blocked_user_list(struct exchange *exchange, const struct target *target) {
                                             .known = "messaging_product,wa_id,user_id",
                                             .without_id = true};
     struct page_rules rules = {.shape = &shape};
-    list_page(exchange, &blocked, target->id, &rules);
+    list_page(exchange, &blocked_users, target->id, &rules);
 }
 
 void blocked_user_clear(void) {
-    collection_clear(&blocked, NULL);
+    collection_clear(&blocked_users, NULL);
 }

@@ -7,6 +7,9 @@
 #include "state/graph_target.h"
 #include "wire/node_fields.h"
 
+/* What accounts have blocked, and their QR codes; their owners are numbers. */
+extern struct collection blocked_users, qr_codes;
+
 /* What a method does with a node (name "") or with one of its edges. */
 struct edge {
     const char *method;

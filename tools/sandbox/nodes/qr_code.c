@@ -17,7 +17,7 @@ enum { CODES_MAX = 2000, CODE_LENGTH = 14, MESSAGE_MAX = 140 };
 
 /* The owner of a code is the number; its JSON is {code, prefilled_message, deep_link_url,
  * creation_time}. */
-static struct collection codes;
+struct collection qr_codes;
 
 static const struct node_shape code_shape = {
     .type = "WhatsAppBusinessMessageQRDL",
@@ -35,7 +35,7 @@ static const char *code_new(struct arena *arena) {
 
 /* Returns the code of this number, or NULL. */
 static const struct item *code_find(const struct target *target, const char *code) {
-    const struct item *item = collection_find(&codes, code);
+    const struct item *item = collection_find(&qr_codes, code);
     return item && strcmp(item->owner, target->id) == 0 ? item : NULL;
 }
 
@@ -71,10 +71,10 @@ static bool code_wanted(const struct exchange *exchange, struct slice raw) {
 /* The newest code is first. */
 void qr_code_list(struct exchange *exchange, const struct target *target) {
     struct page_rules rules = {.shape = &code_shape, .wanted = code_wanted, .whole = code_whole};
-    struct collection newest = {.count = codes.count};
-    newest.items = arena_alloc(exchange->arena, (codes.count + 1) * sizeof *newest.items);
-    for (size_t i = 0; i < codes.count; i++) {
-        newest.items[i] = codes.items[codes.count - 1 - i];
+    struct collection newest = {.count = qr_codes.count};
+    newest.items = arena_alloc(exchange->arena, (qr_codes.count + 1) * sizeof *newest.items);
+    for (size_t i = 0; i < qr_codes.count; i++) {
+        newest.items[i] = qr_codes.items[qr_codes.count - 1 - i];
         newest.items[i].serial = INT32_MAX - newest.items[i].serial;
     }
     list_page(exchange, &newest, target->id, &rules);
@@ -104,7 +104,7 @@ static void code_change(struct exchange *exchange, const struct target *target, 
     json_member(item->raw, "creation_time", &created);
     int64_t time = strtoll(arena_copy(exchange->arena, created), NULL, 10);
     struct slice raw = code_print(exchange->arena, code, message, time);
-    collection_replace(&codes, code, raw);
+    collection_replace(&qr_codes, code, raw);
     fields_print(exchange, raw, &code_shape, slice_of(NULL));
 }
 
@@ -112,14 +112,14 @@ static void code_create(struct exchange *exchange, const struct target *target,
                         const char *message) {
     const char *format = parameter_text(exchange, "generate_qr_image");
     const char *code = code_new(exchange->arena);
-    if (collection_count(&codes, target->id) >= CODES_MAX) {
-        reply_error(exchange, 100, "(#100) A number has at most %d QR codes.", CODES_MAX);
+    if (collection_count(&qr_codes, target->id) >= CODES_MAX) {
+        reply_error(exchange, 100, "(#100) A number has at most %d QR qr_codes.", CODES_MAX);
     } else if (format && strcasecmp(format, "PNG") != 0 && strcasecmp(format, "SVG") != 0) {
         reply_error(exchange, 100, "(#100) Param generate_qr_image must be one of {PNG, SVG}.");
     } else {
-        collection_insert(&codes, target->id, code,
+        collection_insert(&qr_codes, target->id, code,
                           code_print(exchange->arena, code, message, clock_now() / 1000));
-        fields_print(exchange, code_whole(exchange, collection_find(&codes, code)), &code_shape,
+        fields_print(exchange, code_whole(exchange, collection_find(&qr_codes, code)), &code_shape,
                      format ? SLICE("code,prefilled_message,deep_link_url,qr_image_url")
                             : slice_of(NULL));
     }
@@ -145,10 +145,10 @@ void qr_code_delete(struct exchange *exchange, const struct target *target) {
         reply_unknown_object(exchange, target->part);
         return;
     }
-    collection_remove(&codes, target->part);
+    collection_remove(&qr_codes, target->part);
     reply_success(exchange);
 }
 
 void qr_code_clear(void) {
-    collection_clear(&codes, NULL);
+    collection_clear(&qr_codes, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "state/graph_target.h"
 #include "state/settings.h"
+#include "text/json_print.h"
 #include "text/memory.h"
 #include "text/text.h"
 
@@ -38,9 +39,10 @@ static void token_override(const char *token, enum token_state state) {
     overrides = override;
 }
 
+static const char *const names[] = {
+    [TOKEN_VALID] = "valid", [TOKEN_EXPIRED] = "expired", [TOKEN_REVOKED] = "revoked"};
+
 const char *token_put(const cJSON *json) {
-    static const char *const names[] = {
-        [TOKEN_VALID] = "valid", [TOKEN_EXPIRED] = "expired", [TOKEN_REVOKED] = "revoked"};
     const char *token = json_text(json, "token");
     const char *state = json_text(json, "state");
     for (int i = TOKEN_VALID; token && state && i <= TOKEN_REVOKED; i++) {
@@ -50,6 +52,19 @@ const char *token_put(const cJSON *json) {
         }
     }
     return "token and state (valid, expired or revoked) are needed";
+}
+
+static void print_from(struct buffer *out, const struct token_override *override) {
+    if (override->next)
+        print_from(out, override->next);
+    buffer_add_text(out, override->next ? ",\n{\"token\":" : "{\"token\":");
+    json_quote_text(out, override->token);
+    buffer_printf(out, ",\"state\":\"%s\"}", names[override->state]);
+}
+
+void token_print(struct buffer *out) {
+    if (overrides)
+        print_from(out, overrides);
 }
 
 void token_clear(void) {

@@ -15,6 +15,9 @@ enum token_state token_check(const char *token);
  * account. Returns NULL, or the text of an error. */
 const char *token_put(const cJSON *json);
 
+/* Appends the states that token_put set, as its bodies, the oldest first. */
+void token_print(struct buffer *out);
+
 /* Deletes the states that token_put set. */
 void token_clear(void);
 

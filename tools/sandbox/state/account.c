@@ -115,19 +115,33 @@ const struct account *account_by_token(const char *token) {
     return account;
 }
 
+/* Appends the numbers and the brace that closes the object. */
+static void print_phones(struct buffer *out, const struct account *account) {
+    buffer_add_text(out, ",\"phones\":[");
+    for (size_t i = 0; i < account->phone_count; i++) {
+        buffer_add_text(out, i == 0 ? "" : ",");
+        json_fields_print(out, &account->phones[i], phone_fields);
+    }
+    buffer_add_text(out, "]}");
+}
+
 void account_list(struct buffer *out) {
     buffer_add_text(out, "[");
     for (const struct account *account = accounts; account; account = account->next) {
         buffer_add_text(out, account == accounts ? "{\"account\":" : ",{\"account\":");
         json_fields_print(out, account, account_fields);
-        buffer_add_text(out, ",\"phones\":[");
-        for (size_t i = 0; i < account->phone_count; i++) {
-            buffer_add_text(out, i == 0 ? "" : ",");
-            json_fields_print(out, &account->phones[i], phone_fields);
-        }
-        buffer_add_text(out, "]}");
+        print_phones(out, account);
     }
     buffer_add_text(out, "]");
+}
+
+void account_print(struct buffer *out) {
+    for (const struct account *account = accounts; account; account = account->next) {
+        buffer_add_text(out, account == accounts ? "" : ",\n");
+        json_fields_print(out, account, account_fields);
+        out->n--; /* the brace that closes the object */
+        print_phones(out, account);
+    }
 }
 
 void account_clear(void) {

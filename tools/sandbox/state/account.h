@@ -45,6 +45,9 @@ const char *account_name(const struct account *account);
 /* Appends all accounts as a JSON array. */
 void account_list(struct buffer *out);
 
+/* Appends all accounts as bodies of account_put. */
+void account_print(struct buffer *out);
+
 /* Deletes all accounts. */
 void account_clear(void);
 

@@ -1,5 +1,7 @@
 #include "state/collection.h"
 
+#include "base/crypto.h"
+#include "text/json_print.h"
 #include "text/memory.h"
 #include "text/strict_json.h"
 
@@ -146,6 +148,48 @@ const char *collection_put(struct arena *arena, struct collection *collection, s
     const char *problem = put_items(arena, collection, json, call);
     cJSON_Delete(json);
     return problem;
+}
+
+void collection_print(struct buffer *out, const struct collection *collection) {
+    for (size_t i = 0; i < collection->count; i++) {
+        buffer_add_text(out, i == 0 ? "{\"wabaId\":" : ",\n{\"wabaId\":");
+        json_quote_text(out, collection->items[i].owner);
+        buffer_add_text(out, ",\"items\":[");
+        buffer_add_slice(out, collection->items[i].raw);
+        buffer_add_text(out, "]}");
+    }
+}
+
+void collection_save(struct buffer *out, const struct collection *collection) {
+    struct arena *arena = memory_open();
+    for (size_t i = 0; i < collection->count; i++) {
+        const struct item *item = &collection->items[i];
+        buffer_add_text(out, i == 0 ? "{\"owner\":" : ",\n{\"owner\":");
+        json_quote_text(out, item->owner);
+        buffer_add_text(out, ",\"id\":");
+        json_quote_text(out, item->id);
+        if (json_valid(item->raw)) {
+            buffer_add_text(out, ",\"item\":");
+            buffer_add_slice(out, item->raw);
+        } else {
+            buffer_add_text(out, ",\"base64\":");
+            json_quote_text(out, crypto_base64(arena, item->raw.p, item->raw.n));
+        }
+        buffer_add_char(out, '}');
+    }
+    memory_close(arena);
+}
+
+const char *collection_restore(struct arena *arena, struct collection *collection,
+                               struct slice call) {
+    const char *owner = json_member_text(arena, call, "owner");
+    const char *id = json_member_text(arena, call, "id");
+    const char *base64 = json_member_text(arena, call, "base64");
+    struct slice raw = base64 ? crypto_unbase64(arena, slice_of(base64)) : (struct slice){NULL, 0};
+    if (!owner || !id || (!base64 && !json_member(call, "item", &raw)) || !raw.p)
+        return "owner, id, and item or base64 are needed";
+    collection_insert(collection, owner, id, raw);
+    return NULL;
 }
 
 const struct item *collection_find(const struct collection *collection, const char *id) {

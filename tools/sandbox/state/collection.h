@@ -29,6 +29,15 @@ struct collection {
  * are added then. */
 const char *collection_put(struct arena *arena, struct collection *collection, struct slice call);
 
+/* Append every item as a body: {wabaId, items: [item]}, for collection_put; or {owner, id, item},
+ * for collection_restore, with base64 in place of an item that is no JSON. */
+void collection_print(struct buffer *out, const struct collection *collection);
+void collection_save(struct buffer *out, const struct collection *collection);
+
+/* Adds the item of such a body; `call` is valid JSON. Returns NULL, or the text of an error. */
+const char *collection_restore(struct arena *arena, struct collection *collection,
+                               struct slice call);
+
 /* Returns the item with this id, or NULL. */
 const struct item *collection_find(const struct collection *collection, const char *id);
 

@@ -12,7 +12,7 @@
 
 enum { FLOW_JSON_MAX = 10 << 20, ALL_MAX = 256 << 20 };
 
-static struct collection assets; /* the id of an item is that of its flow */
+struct collection flow_assets;
 
 /* The key is random, so only URLs of this run of the sandbox are valid. */
 static unsigned char asset_key[crypto_generichash_KEYBYTES];
@@ -32,34 +32,34 @@ static const char *asset_hash(struct arena *arena, const char *flow) {
 
 bool flow_asset_fits(size_t bytes) {
     size_t all = bytes;
-    for (size_t i = 0; i < assets.count; i++)
-        all += assets.items[i].raw.n;
+    for (size_t i = 0; i < flow_assets.count; i++)
+        all += flow_assets.items[i].raw.n;
     return bytes <= FLOW_JSON_MAX && all <= ALL_MAX;
 }
 
 void flow_asset_put(const char *flow, struct slice bytes) {
-    if (collection_find(&assets, flow))
-        collection_replace(&assets, flow, bytes);
+    if (collection_find(&flow_assets, flow))
+        collection_replace(&flow_assets, flow, bytes);
     else
-        collection_insert(&assets, flow, flow, bytes);
+        collection_insert(&flow_assets, flow, flow, bytes);
 }
 
 void flow_asset_copy(const char *from, const char *to) {
-    const struct item *asset = collection_find(&assets, from);
+    const struct item *asset = collection_find(&flow_assets, from);
     if (asset && flow_asset_fits(asset->raw.n))
         flow_asset_put(to, asset->raw);
 }
 
 void flow_asset_remove(const char *flow) {
-    collection_remove(&assets, flow);
+    collection_remove(&flow_assets, flow);
 }
 
 void flow_asset_clear(void) {
-    collection_clear(&assets, NULL);
+    collection_clear(&flow_assets, NULL);
 }
 
 bool flow_asset_add(struct buffer *out, const char *flow) {
-    const struct item *asset = collection_find(&assets, flow);
+    const struct item *asset = collection_find(&flow_assets, flow);
     if (asset)
         buffer_add_slice(out, asset->raw);
     return asset;
@@ -85,7 +85,7 @@ void flow_asset_download(struct exchange *exchange) {
     static const char empty[] = "{\"version\":\"7.0\",\"screens\":[]}";
     const char *flow = exchange_segment(exchange, 1);
     const char *hash = exchange_parameter(exchange, "oh");
-    const struct item *asset = collection_find(&assets, flow);
+    const struct item *asset = collection_find(&flow_assets, flow);
     if (!hash || strcmp(hash, asset_hash(exchange->arena, flow)) != 0) {
         exchange->reply.status = 403;
         exchange->reply.type = "text/plain";

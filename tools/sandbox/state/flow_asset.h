@@ -3,7 +3,11 @@
 #ifndef SANDBOX_FLOW_ASSET_H
 #define SANDBOX_FLOW_ASSET_H
 
+#include "state/collection.h"
 #include "wire/exchange.h"
+
+/* All of them; the id of an item is that of its flow. */
+extern struct collection flow_assets;
 
 /* Whether a further Flow JSON of that many bytes can be kept: it has at most 10 MiB, and all
  * together 256 MiB. */

@@ -8,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/write_all.h"
 #include "state/media_spool.h"
+#include "text/json_print.h"
 #include "text/memory.h"
 
 enum { CHACHA_BLOCK = 64 };
@@ -237,6 +238,38 @@ void media_print(struct buffer *out, const struct media *media) {
     json_fields_print(out, media, media_fields);
     out->n--; /* the brace that closes the object */
     buffer_printf(out, ",\"sha256\":\"%s\"}", media->sha256);
+}
+
+/* Appends the bytes of the file in Base64; nothing when it cannot be read. */
+static void save_bytes(struct buffer *out, const struct media *media) {
+    struct arena *arena = memory_open();
+    struct source source;
+    char *bytes = arena_alloc(arena, (size_t)media->size + 1);
+    if (media_open(arena, media, 0, media->size, &source)) {
+        if (source.read(source.state, 0, bytes, (size_t)media->size) == media->size) {
+            buffer_add_text(out, ",\"base64\":");
+            json_quote_text(out, crypto_base64(arena, bytes, (size_t)media->size));
+        }
+        source.release(source.state);
+    }
+    memory_close(arena);
+}
+
+static void save_from(struct buffer *out, const struct media *media) {
+    if (media->next) {
+        save_from(out, media->next);
+        buffer_add_text(out, ",\n");
+    }
+    json_fields_print(out, media, media_fields);
+    out->n--; /* the brace that closes the object */
+    if (media->path)
+        save_bytes(out, media);
+    buffer_add_char(out, '}');
+}
+
+void media_save(struct buffer *out) {
+    if (media_first)
+        save_from(out, media_first);
 }
 
 void media_list(struct buffer *out) {

@@ -51,6 +51,10 @@ void media_print(struct buffer *out, const struct media *media);
 /* Appends all media as a JSON array. */
 void media_list(struct buffer *out);
 
+/* Appends all media as bodies of media_make, the oldest first, with the bytes of those that have a
+ * file. */
+void media_save(struct buffer *out);
+
 /* Opens `length` bytes from `offset` of the media as a source; its state is allocated in `arena`.
  * Returns false when the file cannot be opened. */
 bool media_open(struct arena *arena, const struct media *media, int64_t offset, int64_t length,

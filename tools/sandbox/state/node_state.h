@@ -7,9 +7,13 @@
 #include <cjson/cJSON.h>
 
 #include "base/buffer.h"
+#include "state/collection.h"
 
 /* The largest object of a state, in bytes. */
 enum { NODE_STATE_MAX = 64 << 10 };
+
+/* All of them. */
+extern struct collection node_states;
 
 /* Returns the object of this kind of the node `id`, which the caller ends with cJSON_Delete; when
  * nothing is kept the object in the JSON text `initial`. */

@@ -43,6 +43,19 @@ const char *number_bsuid(struct arena *arena, const char *digits) {
     return arena_printf(arena, "US.%016" PRIu64, number % 10000000000000000U);
 }
 
+static void print_from(struct buffer *out, const struct number *number) {
+    if (number->next) {
+        print_from(out, number->next);
+        buffer_add_text(out, ",\n");
+    }
+    json_fields_print(out, number, number_fields);
+}
+
+void number_print(struct buffer *out) {
+    if (numbers)
+        print_from(out, numbers);
+}
+
 void number_clear(void) {
     while (numbers) {
         struct number *gone = numbers;

@@ -24,6 +24,9 @@ const struct number *number_find(const char *digits);
 /* Returns the BSUID of the user with these digits, which is derived from them, in `arena`. */
 const char *number_bsuid(struct arena *arena, const char *digits);
 
+/* Appends all numbers as bodies of number_put, the oldest first. */
+void number_print(struct buffer *out);
+
 /* Deletes all numbers. */
 void number_clear(void);
 
