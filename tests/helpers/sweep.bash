@@ -323,3 +323,18 @@ sweep() {
     memory | famine) ((faults * 2 > points)) || fail "only $faults of $points failed" ;;
     esac
 }
+
+# Skips a test on a server.
+of_file() {
+    [[ -z ${SERVER-} ]] ||
+        skip 'it reads the file of a database, or lacks memory as the default programs do'
+}
+
+# Sweeps over each row of a table `SUBJECT FAULT MOST [FIRST [DENSE]]`: sweep_rows KIND, with the
+# table as standard input
+sweep_rows() {
+    local row
+    while read -ra row <&5; do
+        sweep "$1" "${row[@]}"
+    done 5<&0
+}
