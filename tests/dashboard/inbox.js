@@ -65,6 +65,14 @@ exports.statuses = async ({page, open, logIn, step, BASE}) => {
     await other.locator('.failure').waitFor();
     assert.match(await other.locator('.failure').innerText(),
         /131047 Re-engagement message\s+More than 24 hours/);
+    step('it is sent again as a new message');
+    await other.getByRole('button', {name: 'Send again'}).click();
+    await other.nth(1).waitFor();
+    const both = await sentMessages('And another.');
+    assert.equal(both.length, 2);
+    assert.notEqual(await other.nth(0).getAttribute('data-wamid'),
+        await other.nth(1).getAttribute('data-wamid'));
+    assert.deepEqual(JSON.parse(both[0].body).text, JSON.parse(both[1].body).text);
     step('an answer appears, with its quote');
     await platform(BASE, {...person, kind: 'text_reply', context: id, text: 'Good!'});
     await bubbleOf(page, 'Good!').locator('.quote', {hasText: 'Yes, we are.'}).waitFor();
@@ -376,6 +384,32 @@ exports.unread = async ({page, context, open, logIn, step, BASE}) => {
     await bubbleOf(second, 'Three').waitFor();
     await page.locator('.thread', {hasText: 'Three'}).waitFor();
     await untilUnread(page, person.name, 0);
+    step('it is announced');
+    await second.getByRole('log').getByText(`${person.name}: Three`).waitFor({state: 'attached'});
+    assert.equal(await second.getByRole('log').locator('p').count(), 1);
+    step('what arrives below the view is not read, and the button says how much');
+    for (let i = 0; i < 12; i++)
+        await platform(BASE, {...person, kind: 'text', text: `Line ${i}\nand\nmore`});
+    await bubbleOf(second, 'Line 11').waitFor();
+    await untilUnread(page, person.name, 0);
+    const scroll = second.locator('.messages-scroll');
+    await scroll.evaluate((node) => { node.scrollTop = 0; });
+    await platform(BASE, {...person, kind: 'text', text: 'Below the view'});
+    const down = second.getByRole('button', {name: '1 new message'});
+    await down.waitFor();
+    await untilUnread(page, person.name, 1);
+    await down.click();
+    await untilUnread(page, person.name, 0);
+    step('nor is what arrives in a window without the focus');
+    await second.evaluate(() => { document.hasFocus = () => false; });
+    await platform(BASE, {...person, kind: 'text', text: 'While away'});
+    await bubbleOf(second, 'While away').waitFor();
+    await untilUnread(page, person.name, 1);
+    await second.evaluate(() => {
+        delete document.hasFocus;
+        window.dispatchEvent(new Event('focus'));
+    });
+    await untilUnread(page, person.name, 0);
 };
 
 exports.merge = async ({page, open, logIn, step, BASE}) => {
@@ -466,6 +500,7 @@ const SENT = [
 async function showMutations([messages, thread, values]) {
     const {messageList} = await import('/dashboard/js/inbox/messages.js');
     const {threadList} = await import('/dashboard/js/inbox/list.js');
+    const {againOf} = await import('/dashboard/js/inbox/again.js');
     const copy = (value) => JSON.parse(JSON.stringify(value));
     const paths = (value, path) => value && typeof value === 'object'
         ? Object.keys(value).flatMap((name) => [[...path, name],
@@ -491,7 +526,8 @@ async function showMutations([messages, thread, values]) {
         body: {type: 'text', text: {body: 'A plain text'}}};
     const shown = [plain, ...all, plain].map((one, i) => ({...one, id: `msg_${i}`,
         wamid: `wamid.${i}`, timestamp: new Date(1.7e12 + i * 1000).toISOString()}));
-    const list = messageList({thread, definitionOf: () => null, open() {}, reply() {}});
+    const list = messageList({thread, definitionOf: () => null, open() {}, reply() {},
+        again: (message) => againOf(message, {}, true), onEnd() {}});
     document.querySelector('.thread-pane').replaceChildren(list.root);
     await list.load(Promise.resolve({items: shown, paging: {cursors: {before: null}}}));
     const rows = new Map([...list.root.querySelectorAll('.message')].map((row) => [row.id, row]));

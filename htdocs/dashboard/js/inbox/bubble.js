@@ -4,6 +4,7 @@ import {clock, dateTime, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {listOf, lookup, numberOf, objectOf, textOf} from '../shape.js';
 import {fillText} from '../templates/definition.js';
+import {button} from '../ui.js';
 import {cardsOf, content, isMedia, kindOf, summary} from './describe.js';
 import {media} from './media.js';
 
@@ -195,8 +196,8 @@ export function ticks(status) {
         el('span', {class: 'off-screen'}, t(`inbox.status.${status}`)));
 }
 
-// Why the platform did not deliver it: code, title, details.
-function failure(error) {
+// Why the platform did not deliver it: code, title, details. sendAgain() sends it anew, or is null.
+function failure(error, sendAgain) {
     const first = objectOf(Array.isArray(error) ? error[0] : error);
     const code = textOf(first.code);
     const title = textOf(first.title) || textOf(first.message);
@@ -204,7 +205,9 @@ function failure(error) {
     return el('div', {class: 'failure'},
         el('p', {class: 'foreign'}, code && el('strong', {}, `${code} `),
             title || t('inbox.status.failed')),
-        details && details !== title && el('p', {class: 'foreign small'}, details));
+        details && details !== title && el('p', {class: 'foreign small'}, details),
+        sendAgain && el('div', {class: 'actions'},
+            button(t('inbox.sendAgain'), sendAgain, {icon: 'refresh'})));
 }
 
 function quote(contextMessage, wamid, {jumpTo}) {
@@ -227,7 +230,8 @@ function footer(message, context) {
 
 // The bubble of a message. context: {phoneNumberId, isDeleted, edited (the new text), reactions
 // [{emoji, direction}], quoted (the message that it replies to, if loaded), definitionOf(name,
-// language), jumpTo(wamid), open(message), reply(message)}.
+// language), jumpTo(wamid), open(message), reply(message), again(message) (a function that sends a
+// failed message anew, or null)}.
 export function bubble(message, context) {
     const isOut = message.direction === 'out';
     const who = isOut ? t('inbox.you') : context.name;
@@ -240,7 +244,7 @@ export function bubble(message, context) {
         message.contextWamid && !context.isDeleted &&
             quote(context.quoted, message.contextWamid, context),
         safeBody(message, context),
-        message.status === 'failed' && failure(message.error),
+        message.status === 'failed' && failure(message.error, context.again(message)),
         footer(message, context),
         context.reactions?.length > 0 && el('p', {class: 'reactions'},
             context.reactions.map(({emoji, direction}) => el('span', {

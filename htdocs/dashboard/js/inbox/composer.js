@@ -6,6 +6,7 @@ import {icon} from '../icons.js';
 import {dropFile} from '../kept.js';
 import {chooseTemplate} from '../templates/picker.js';
 import {button, toast} from '../ui.js';
+import {againOf} from './again.js';
 import {nameOf, summary} from './describe.js';
 import {draftOf, joined, saveDraft, storedDraft} from './drafts.js';
 import {enqueue, newKey} from './outbox.js';
@@ -207,6 +208,18 @@ export function composer({thread: first, onSent}) {
         onSent();
     }
 
+    // Sends a failed message anew: a function, or null where it cannot be sent now.
+    function again(message) {
+        const state = stateOf(thread, Date.now());
+        const fresh = state === 'blocked' ? null : againOf(message,
+            {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)},
+            state === 'open');
+        return fresh && (() => {
+            enqueue({...fresh, threadId: thread.id, key: newKey()});
+            onSent();
+        });
+    }
+
     async function sendTemplate() {
         const chosen = await chooseTemplate({
             phoneNumberId: thread.line.phoneNumberId, hasPhone: Boolean(thread.contact.phone),
@@ -288,7 +301,7 @@ export function composer({thread: first, onSent}) {
     fit();
     storedDraft(thread).then((stored) => stored && take(stored));
     return {
-        root, change,
+        root, change, again,
         reply(message) {
             if (shown === 'blocked')
                 return;

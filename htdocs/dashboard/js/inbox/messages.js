@@ -42,10 +42,12 @@ export function firstPage(id) {
     return call('GET', `/v2/threads/${encodeURIComponent(id)}/messages`, {query: {limit: PAGE}});
 }
 
-// messageList({thread, definitionOf, open, reply}) returns {root, load(first), refresh(), redraw(),
-// drawDays(), has(wamid), newest(), showEnd(), steady(work), stop(), end}; `first` is a promise of
-// firstPage, or null; `end` is the element below the messages.
-export function messageList({thread, definitionOf, open, reply}) {
+// messageList({thread, definitionOf, open, reply, again, onEnd}) returns {root, load(first),
+// refresh(), redraw(), drawDays(), has(wamid), newest(), showEnd(), isAtEnd(), countUnread(count),
+// steady(work), stop(), end}. `first` is a promise of firstPage, or null; `end` is the element
+// below the messages. refresh() returns the messages that have arrived. onEnd() is called when
+// the user has scrolled to the newest message.
+export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
     const list = el('ol', {class: 'messages', on: {keydown: onKey, focusin: onFocus}});
     const top = el('div', {class: 'messages-top'});
     const end = el('div', {class: 'messages-end'}); // of the outbox
@@ -78,7 +80,7 @@ export function messageList({thread, definitionOf, open, reply}) {
         const edit = own.findLast(({type}) => type === 'edit');
         return {
             phoneNumberId: thread.line.phoneNumberId, name: thread.name, definitionOf, open, reply,
-            jumpTo,
+            again, jumpTo,
             quoted: byWamid.get(message.contextWamid),
             isDeleted: own.some(({type}) => type === 'revoke'),
             edited: edit && content(edit).message?.text?.body,
@@ -241,6 +243,8 @@ export function messageList({thread, definitionOf, open, reply}) {
     function onScroll() {
         isFollowing = isAtEnd();
         down.hidden = isFollowing;
+        if (isFollowing)
+            onEnd();
         if (scroll.scrollTop < NEAR && cursor && !isReading)
             readOlder();
     }
@@ -305,24 +309,33 @@ export function messageList({thread, definitionOf, open, reply}) {
     // Reads what changed after the last change that was seen.
     async function refresh() {
         const changedAfter = change;
+        const arrived = [];
         let after;
         do {
             const {items, paging} = await call('GET', `/v2/threads/${thread.id}/messages`,
                 {query: {changedAfter, after, limit: 100}});
             // a message older than the first one here comes with its page
             const first = cursor && ids.length ? order(byId.get(ids[0]).message) : '';
+            arrived.push(...items.filter((one) =>
+                one.direction === 'in' && !byId.has(one.id) && order(one) > first));
             steady(() => add(items.filter((one) => byId.has(one.id) || order(one) > first ||
                 targetOf(one))));
             for (const one of items)
                 change = Math.max(change, one.change);
             after = paging.cursors.after;
         } while (after);
+        return arrived;
+    }
+
+    // The button that leads to the newest message says how many were not read.
+    function countUnread(count) {
+        down.lastChild.textContent = count ? t('inbox.newCount', {count}) : t('inbox.newest');
     }
 
     const resized = new ResizeObserver(() => isFollowing && showEnd());
     resized.observe(scroll);
     return {
-        root, load, refresh, showEnd, end, steady, drawDays,
+        root, load, refresh, showEnd, end, steady, drawDays, isAtEnd, countUnread,
         redraw: () => steady(() => ids.forEach(redraw)),
         has: (wamid) => byWamid.has(wamid),
         newest: () => [...byId.values()].reduce((last, {message}) =>

@@ -7,7 +7,7 @@ import {checkChanges} from '../live.js';
 import {definitions} from '../templates/store.js';
 import {button, confirm, showError} from '../ui.js';
 import {composer} from './composer.js';
-import {identityOf, nameOf} from './describe.js';
+import {identityOf, nameOf, summary} from './describe.js';
 import {showContact, showMessage} from './details.js';
 import {avatar} from './list.js';
 import {messageList} from './messages.js';
@@ -15,6 +15,8 @@ import {
     canAsk, deliver, moveOutbox, onOutbox, remove, removeShown, restoreOutbox, sendAgain, settle,
     waiting,
 } from './outbox.js';
+
+const ANNOUNCED = 5; // messages that stay in the live region
 
 // "3 h 12 min" until the window ends, or null.
 function timeLeft(iso) {
@@ -74,8 +76,14 @@ export function threadView({thread: first, lines, onThread}) {
         definitionOf: (name, language) => templates.find(name, language),
         open: openMessage,
         reply: (message) => writer.reply(message),
+        again: (message) => writer.again(message),
+        onEnd: () => markRead().catch(showError),
     });
     const writer = composer({thread, onSent: () => list.showEnd()});
+    // What has arrived, for screen readers: the list of messages changes also when older ones come.
+    const arrivals = el('div', {
+        class: 'off-screen', role: 'log', 'aria-label': t('inbox.arrivals'),
+    });
     const outbox = el('ol', {class: 'messages'});
     fill(list.end, outbox);
 
@@ -120,13 +128,15 @@ export function threadView({thread: first, lines, onThread}) {
         checkChanges();
     }
 
-    // Only what the user sees is read: not in a hidden tab.
+    // Only what the user sees is read: in a window that has the focus, the newest message in view.
     async function markRead() {
-        if (!thread.unread || document.hidden)
+        list.countUnread(thread.unread);
+        if (!thread.unread || document.hidden || !document.hasFocus() || !list.isAtEnd())
             return;
         const {unread} = await call('POST', `/v2/threads/${thread.id}/read`,
             {body: {upTo: list.newest()?.id}});
         thread = {...thread, unread};
+        list.countUnread(unread);
         onThread(thread);
     }
 
@@ -138,13 +148,17 @@ export function threadView({thread: first, lines, onThread}) {
 
     // Reads what is new of the thread.
     async function refresh() {
-        await list.refresh();
+        for (const message of await list.refresh())
+            arrivals.append(el('p', {}, `${nameOf(thread.contact)}: ${summary(message)}`));
+        while (arrivals.childElementCount > ANNOUNCED)
+            arrivals.firstChild.remove();
         settle(thread.id, list.has);
         await markRead();
     }
 
     const onVisible = () => markRead().catch(showError);
     document.addEventListener('visibilitychange', onVisible);
+    window.addEventListener('focus', onVisible);
     const stopOutbox = onOutbox((id) => {
         if (id !== thread.id)
             return;
@@ -152,7 +166,7 @@ export function threadView({thread: first, lines, onThread}) {
         drawOutbox();
     });
     drawHead();
-    fill(root, head, list.root, writer.root);
+    fill(root, head, arrivals, list.root, writer.root);
     return {
         root, change, refresh,
         draw() {
@@ -174,6 +188,7 @@ export function threadView({thread: first, lines, onThread}) {
         focus: () => document.getElementById('thread-name')?.focus({preventScroll: true}),
         stop() {
             document.removeEventListener('visibilitychange', onVisible);
+            window.removeEventListener('focus', onVisible);
             stopOutbox();
             writer.stop();
             list.stop();
