@@ -297,6 +297,29 @@ numbers() {
     assert_json 'map(select(.phoneNumberId == "88001").isArchived)' '[true]'
 }
 
+@test "a line that another command adds during the import is kept" {
+    numbers 88021 15550007021
+    hold_answer
+    switchboard line import "$ACCOUNT" >"$BATS_TEST_TMPDIR/import" 3>&- &
+    eventually something_sent
+    switchboard line add "$ACCOUNT" --phone-number-id 88021 --number +15550007021 >/dev/null
+    answer_now
+    wait $!
+    assert_equal "$(sed 1d "$BATS_TEST_TMPDIR/import" | awk '{ print $1, $2 }')" 'kept 88021'
+}
+
+@test "without any account there is nothing to check, which is said" {
+    local empty=$BATS_TEST_TMPDIR/empty DB
+    mkdir -m 700 "$empty"
+    DB=$empty/switchboard.db
+    only_on_sqlite 'the database of the test is another file'
+    sed "s|^database = .*|database = $DB|" "$SWITCHBOARD_CONFIG" >"$empty/conf"
+    switchboard init --config "$empty/conf" >/dev/null
+    fails_with 'there is no business account' account check --config "$empty/conf"
+    cli doctor --online --config "$empty/conf"
+    grep -qE '^warn +accounts +there is none' "$body"
+}
+
 @test "line import fails where the platform lists nothing" {
     fails_with 'no account acc_none' line import acc_none
     sandbox POST accounts "{\"wabaId\":\"$WABA\",\"phones\":[]}" silent

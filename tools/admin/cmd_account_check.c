@@ -85,7 +85,8 @@ void report_add_account(struct report *report, const struct store_account *accou
         add_row(report, account, &rows[i]);
 }
 
-/* Adds the lines of one account, or of all with `account_id` NULL. */
+/* Adds the lines of one account, or of all with `account_id` NULL. STORE_NOT_FOUND: there is none.
+ */
 static enum store_result add_accounts(struct report *report, const char *account_id) {
     struct invocation *call = report->call;
     struct store_account *accounts;
@@ -97,14 +98,17 @@ static enum store_result add_accounts(struct report *report, const char *account
             report_add_account(report, &accounts[i]);
             found++;
         }
-    return result == STORE_OK && account_id && !found ? STORE_NOT_FOUND : result;
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
 }
 
 void doctor_check_online(struct report *report) {
     struct invocation *call = report->call;
     if (!call->options[OPTION_ONLINE] || !call->store)
         return;
-    if (add_accounts(report, NULL) != STORE_OK)
+    const enum store_result result = add_accounts(report, NULL);
+    if (result == STORE_NOT_FOUND)
+        report_add(report, WARN, "accounts", "there is none: `switchboard account add` links one");
+    else if (result != STORE_OK)
         report_add(report, FAIL, "database", "%s", store_reason(call->store));
 }
 
@@ -118,6 +122,8 @@ int account_check(struct invocation *call) {
     report.has_keys = true;
     enum store_result result = add_accounts(&report, id);
     crypto_wipe(&report.keys, sizeof report.keys);
+    if (result == STORE_NOT_FOUND && !id)
+        return fail("there is no business account; `switchboard account add` links one");
     if (result != STORE_OK)
         return fail_row(call, result, ROW_ACCOUNT, id);
     list_print(call, &report.json, &report.table);

@@ -45,6 +45,31 @@ static void add_refused(struct import *import, const struct phone_number *number
     add_row(import, "refused", number, reason);
 }
 
+static enum store_result read_lines(struct import *import) {
+    struct invocation *call = import->call;
+    return store_list_lines(call->store, &call->arena,
+                            &(struct line_filter){.account_id = import->account_id}, &import->lines,
+                            &import->line_count);
+}
+
+static void add_kept(struct import *import, const struct phone_number *number,
+                     const struct line *line) {
+    add_row(import, "kept", number,
+            line->archived_at != INT64_MAX ? "archived; `switchboard line add` restores it" : NULL);
+}
+
+/* Adds the row of a number that is a line already: of this account, if another command has added it
+ * meanwhile. */
+static enum store_result add_conflict(struct import *import, const struct phone_number *number) {
+    enum store_result result = read_lines(import);
+    const struct line *line = result == STORE_OK ? find_line(import, number->id) : NULL;
+    if (line)
+        add_kept(import, number, line);
+    else if (result == STORE_OK)
+        add_refused(import, number, "it is a line of another account; see `switchboard line list`");
+    return result;
+}
+
 /* Adds the number as a line. Returns EXIT_DONE, or EXIT_FAILED when the database cannot be used. */
 static int add_line(struct import *import, const struct phone_number *number) {
     struct invocation *call = import->call;
@@ -67,22 +92,19 @@ static int add_line(struct import *import, const struct phone_number *number) {
         .now = call->now,
     };
     enum store_result result = store_insert_line(call->store, &line, id);
-    if (result == STORE_CONFLICT)
-        add_refused(import, number, "it is a line of another account; see `switchboard line list`");
-    else if (result != STORE_OK)
-        return fail_row(call, result, ROW_ACCOUNT, import->account_id);
-    else
+    if (result == STORE_OK)
         add_row(import, "added", number,
                 line.is_registered ? NULL : "not registered at the platform");
-    return EXIT_DONE;
+    else if (result == STORE_CONFLICT)
+        result = add_conflict(import, number);
+    return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_ACCOUNT, import->account_id);
 }
 
 static int import_number(struct import *import, const struct phone_number *number) {
     const struct line *line = find_line(import, number->id);
     if (!line)
         return add_line(import, number);
-    add_row(import, "kept", number,
-            line->archived_at != INT64_MAX ? "archived; `switchboard line add` restores it" : NULL);
+    add_kept(import, number, line);
     return EXIT_DONE;
 }
 
@@ -96,9 +118,7 @@ static int read_all(struct import *import, struct phone_number **numbers, size_t
     enum store_result result =
         store_find_account(call->store, &call->arena, NULL, import->account_id, &account);
     if (result == STORE_OK)
-        result = store_list_lines(call->store, &call->arena,
-                                  &(struct line_filter){.account_id = account.id}, &import->lines,
-                                  &import->line_count);
+        result = read_lines(import);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_ACCOUNT, import->account_id);
     int status = secret_open_token(call, &account, &token);
