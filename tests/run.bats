@@ -82,6 +82,8 @@ assert_idle() {
     [[ $output == *'POST http://127.0.0.1:'"$PORT"'/v2/messages/send/text'* ]]
     [[ $output == *'"success": true'*'"messaging_product": "whatsapp"'* ]]
     [[ $output == *'contact list'*15551234567*'message list'*wamid.* ]]
+    curl -sSf "$(sed -n 's|^  \(http.*/_sandbox/phone?phone=15551234567\)$|\1|p' <<<"$output")" |
+        grep -q '<main class="phone">'
     assert_equal "$(stat -c %a "$RUN_DIR")" 700
 }
 

@@ -1160,6 +1160,20 @@ change_everything() {
     assert_accepted
 }
 
+@test "control calls: a conversation belongs to one sandbox, and a wrong user is refused" {
+    local case first
+    for case in '|phoneNumberId and phone or bsuid are needed' \
+        'phoneNumberId=1&phone=abc|phoneNumberId and phone or bsuid are needed' \
+        'phoneNumberId=1&bsuid=x|bsuid is not a business-scoped user id, such as US.1234'; do
+        assert_equal "$(sandbox GET "chat?${case%%|*}" | gojq -r .error)" "${case#*|}"
+    done
+    assert_equal "$(sandbox POST chat '{"phoneNumberId":"1","phone":"1"}' | gojq -r .error)" \
+        'blocked is missing: true or false'
+    first=$(sandbox GET 'chat?phoneNumberId=1&phone=1' | gojq .generation)
+    start_own # as after a restart: the page has to read all again
+    (($(sandbox GET 'chat?phoneNumberId=1&phone=1' | gojq .generation) > first))
+}
+
 @test "control calls: a state that is refused changes nothing" {
     local before case
     change_everything

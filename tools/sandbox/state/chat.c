@@ -137,6 +137,8 @@ void chat_list(struct buffer *out, const struct chat *chat, int64_t after) {
     pthread_mutex_lock(&chats.lock);
     struct person *person = person_take(chat);
     person->seen = clock_monotonic();
+    if (chats.generation == 0) /* another sandbox may have been here before */
+        chats.generation = clock_now();
     buffer_printf(out, "{\"generation\":%" PRId64 ",\"blocked\":%s,\"entries\":[", chats.generation,
                   person->blocked ? "true" : "false");
     print_entries(out, chat, after);
