@@ -40,6 +40,7 @@ make_wordpress() {
     rm "$STACK/home/public_html/index.html"
     printf 'a page of WordPress\n' >"$STACK/home/public_html/index.php"
     printf '%s' "$wordpress_rules" >"$STACK/home/public_html/.htaccess"
+    chmod 444 "$STACK/home/public_html/.htaccess" # as plugins for security do
 }
 
 # Prints all that lies in the document root: names, modes, inodes, times and bytes.
@@ -170,7 +171,7 @@ DocumentRoot $STACK/home/public_html
     make_wordpress
     upload_archive
     assert_refused
-    before=$(state_of_site | sed 's/\.htaccess 644 [0-9]* [0-9.]*/.htaccess 644/')
+    before=$(state_of_site | sed 's/\.htaccess 444 [0-9]* [0-9.]*/.htaccess 444/')
     visited=$(pages "$HOSTER" "${paths[@]}")
     install_all --shared
     assert_messages
@@ -192,7 +193,7 @@ DocumentRoot $STACK/home/public_html
     assert_equal "$(pages "$HOSTER" "${paths[@]}")" "$visited"
     run as_customer sh "$unpacked/install.sh" --uninstall --url "$HOSTER"
     assert_equal "$status" 0
-    assert_equal "$(state_of_site | sed 's/\.htaccess 644 [0-9]* [0-9.]*/.htaccess 644/')" "$before"
+    assert_equal "$(state_of_site | sed 's/\.htaccess 444 [0-9]* [0-9.]*/.htaccess 444/')" "$before"
 }
 
 @test "with --shared, a page of the site under a name of the gateway is found from outside" {

@@ -193,9 +193,10 @@ RewriteEngine/" "$here/htaccess.root" | sed '/^$/d'
 write_htaccess() {
     new=$root/.htaccess.switchboard-new
     if [ -f "$root/.htaccess" ]; then
-        cp "$root/.htaccess" "$home/htaccess.before" && cp -p "$root/.htaccess" "$new" &&
+        cp -f "$root/.htaccess" "$home/htaccess.before" && cp -p "$root/.htaccess" "$new" &&
             chmod u+w "$new" || die "cannot write $new"
         { cat; without_block; } >"$new" || die "cannot write $new"
+        [ -w "$root/.htaccess" ] || chmod u-w "$new"
     else
         cat >"$new" || die "cannot write $new"
     fi
