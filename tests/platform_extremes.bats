@@ -23,6 +23,10 @@ setup() {
     payload=$BATS_TEST_TMPDIR/payload
 }
 
+teardown() {
+    [[ -z ${has_thousand-} ]] || forget_thousand_webhooks
+}
+
 # A payload of tests/helpers/extremes.c for the test's line: extreme SHAPE BYTES [UNITS]
 extreme() {
     "$HELPERS/extremes" "$1" "$2" "$WABA" "$LINE" "${@:3}" >"$payload"
@@ -70,8 +74,10 @@ assert_stored_or_kept() { # SHAPE
     fi
 }
 
+# Programs that count their lines are slower, by another factor for each shape.
 assert_cheap() { # SHAPE
     local most=$((8 * common))
+    [[ $OUT != */coverage ]] || return 0
     [[ -z ${TEST_FULL-} ]] || ((most < 2000)) || most=2000
     ((cost <= most)) || fail "$1: $cost ms of processor time; 10,000 messages take $common ms"
 }
@@ -150,8 +156,9 @@ sweep() {
     local id
     [[ -n ${SERVER-} && $TRANSPORT != direct ]] || skip 'Apache waits for a server: 60 s'
     delay_rows message
-    take "$(payload "$(inbound wamid.slow $P1 $B1)")"
+    deliver "$(payload "$(inbound wamid.slow $P1 $B1)")"
     accept_rows message
+    assert_status 200
     payload=$BATS_TEST_TMPDIR/webhook
     id=$(refusal_id)
     assert_equal "$(db "SELECT reason FROM webhook_refusal WHERE id = '$id'")" \
@@ -164,6 +171,7 @@ sweep() {
 
 # Gives the user a thousand webhooks: the configured one, and paused ones.
 make_thousand_webhooks() {
+    has_thousand=yes
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
         INSERT INTO webhook (id, user_id, kind, url, code, paused_at, created_at, updated_at)
         SELECT 'whk_many' || n.i, w.user_id, 'event', w.url || n.i, w.code, 1, w.created_at + n.i, 1
@@ -211,8 +219,7 @@ has_messages() {
 }
 
 @test "a batch is stored for a user with a thousand webhooks, whatever was interrupted meanwhile" {
-    local count=150 bytes process next posts took
-    only_on_sqlite 'json_extract'
+    local count=150 process next posts took
     [[ -z ${TEST_FULL-} ]] || count=1000
     db "DELETE FROM delivery; DELETE FROM event"
     make_thousand_webhooks
@@ -228,19 +235,19 @@ has_messages() {
     wait || true
     post_until_stored
     assert_in_order $count
-    bytes=$(db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size')
     printf '# %d messages for 1,000 webhooks: %d requests, the longest %d ms; %d deliveries, %d bytes of database\n' \
-        $count "$posts" "$took" "$(db 'SELECT count(*) FROM delivery')" "$bytes" >&3
+        $count "$posts" "$took" "$(db 'SELECT count(*) FROM delivery')" "$(database_bytes)" >&3
     measure
     assert_status 200
     assert_in_order $count
-    forget_thousand_webhooks
 }
 
 @test "10,000 updates are stored, each once; 10,001 are kept as a refusal, and none of them is stored" {
-    local before
+    local before posts took
     extreme typed_messages_of_one_contact $MOST_BYTES 10000
-    take "@$payload"
+    post_until_stored
+    # a server on a loaded machine may need more than the time of a request
+    [[ -z ${SERVER-} || -z $(refusal_id) ]] || switchboard refusal retry "$(refusal_id)" >/dev/null
     assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10000
     assert_equal "$(refusal_id)" ''
     make_account_line

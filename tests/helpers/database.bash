@@ -127,6 +127,15 @@ accept_rows() { # TABLE
     fi
 }
 
+# Prints the size of the database's data.
+database_bytes() {
+    if [[ -z ${SERVER-} ]]; then
+        db 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size'
+    else
+        db 'SELECT pg_database_size(current_database())'
+    fi
+}
+
 # Prints the whole database as SQL.
 database_dump() {
     if [[ -z ${SERVER-} ]]; then
