@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# A send or an upload whose program is killed, terminated or failed at any point, or lacks memory: the
-# answer, the database, the platform and the disk agree, and nothing goes out twice (spec 2.4, 2.7, 4.3,
-# 4.6, 7). A kind of request is what must hold of it (check_KIND); a request is a row of a table. The other
-# requests are in sweeps_stored.bats, so that both halves run at once.
+# A send or an upload whose program is killed, terminated or failed at any point, or lacks memory:
+# the answer, the database, the platform and the disk agree, and nothing goes out twice (spec 2.4,
+# 2.7, 4.3, 4.6, 7). A kind of request is what must hold of it (check_KIND); a request is a row of a
+# table. The other requests are in sweeps_stored.bats, so that both halves run at once.
 # transports: direct
 # needs: starved
 # starts first
@@ -170,8 +170,8 @@ END
 
 BOUNDARY=torture
 
-# Captures a form, raw bodies without a type, which must be detected, with and without a key, and a form in
-# the platform's form.
+# Captures a form, raw bodies without a type, which must be detected, with and without a key, and a
+# form in the platform's form.
 capture_uploads() {
     local form=$STACK/form
     export PHOTO SHA CONTENT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The sweeps of sweeps.bats over the other requests: reads, writes of the database, and payloads of the
-# platform (spec 2.7, 6). An answer is complete, and what it says of the database is so.
+# The sweeps of sweeps.bats over the other requests: reads, writes of the database, and payloads of
+# the platform (spec 2.7, 6). An answer is complete, and what it says of the database is so.
 # transports: direct
 # needs: starved
 # starts first
@@ -51,7 +51,8 @@ begin_read() {
     }
 }
 
-# An answer that was begun cannot be replaced: then the body of a file is shorter than its Content-Length.
+# An answer that was begun cannot be replaced: then the body of a file is shorter than its
+# Content-Length.
 check_read() { # WHAT CALL
     local size
     if cmp -s "$answer" "$STACK/whole"; then
