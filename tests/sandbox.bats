@@ -1188,6 +1188,21 @@ change_everything() {
     done
 }
 
+@test "control calls: a page of another site changes nothing" {
+    local origin before
+    before=$(sandbox GET settings)
+    for origin in https://example.com null "${SANDBOX}0" "$SANDBOX.example.com"; do
+        fetch "$SANDBOX/_sandbox/settings" -X POST -H "Origin: $origin" -d '{"latencyMs":1}'
+        assert_status 403
+        assert_equal "$(gojq -r .error "$body")" 'a page of another site may not change the sandbox'
+    done
+    assert_equal "$(sandbox GET settings)" "$before"
+    fetch "$SANDBOX/_sandbox/settings" -X POST -H "Origin: $SANDBOX" -d '{"latencyMs":1}'
+    assert_status 200
+    fetch "$SANDBOX/_sandbox/settings" -X POST -H "Origin: $SANDBOX" -d '{"latencyMs":0}'
+    assert_status 200
+}
+
 @test "control calls: errors are reported, and --help lists every call" {
     assert_equal "$(sandbox POST faults '{"kind":"quake"}' | gojq -r .error)" "kind 'quake' is not known"
     assert_equal "$(sandbox POST settings '{"latencyMs":"x"}' | gojq -r .error)" "'latencyMs' must be a whole number"

@@ -111,10 +111,24 @@ static void call_answer(struct exchange *exchange, const struct control_call *ca
         state_done();
 }
 
+/* Whether a page of another site made the request: a browser sends a POST of any page to a sandbox
+ * on its machine, and names the page's origin (Fetch Standard, 3.2). */
+static bool is_of_another_site(const struct exchange *exchange) {
+    const char *origin = exchange_header(exchange, "Origin");
+    const char *host = exchange_header(exchange, "Host");
+    const char *name = origin ? strstr(origin, "://") : NULL;
+    return origin && !(host && name && strcmp(name + 3, host) == 0) &&
+           strcmp(origin, sandbox_origin(exchange->arena, host)) != 0;
+}
+
 void control_answer(struct exchange *exchange) {
     bool known = false;
     exchange->reply.status = 200;
     exchange->reply.type = "application/json";
+    if (strcmp(exchange->method, "GET") != 0 && is_of_another_site(exchange)) {
+        control_refuse(exchange, 403, "a page of another site may not change the sandbox");
+        return;
+    }
     for (const struct control_call *call = control_calls; call->method; call++) {
         if (!path_matches(exchange, call->path))
             continue;
