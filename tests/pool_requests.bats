@@ -47,7 +47,8 @@ ask() {
     answer=$BATS_TEST_TMPDIR/answer whole=0
     timeout 100 "$HELPERS/fcgi" "$(cat "$STACK/apache/sockets")/$pool.sock" "$@" >"$answer" || whole=$?
     ((whole < 2)) || fail "fcgi: $whole"
-    sed -i 's/"lastUsedAt":"[^"]*"/"lastUsedAt":""/' "$answer" # this request uses the token too
+    # the times of this request
+    sed -E -i 's/"(lastUsedAt|checkedAt)":"[^"]*"/"\1":""/' "$answer"
 }
 
 # Sets route to the parameters of a request to the program's first route.

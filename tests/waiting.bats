@@ -126,7 +126,7 @@ has_called_or_ended() {
         fi
         stop
     done
-    ((count == 5)) || fail "$count routes called the platform"
+    ((count == 6)) || fail "$count routes called the platform"
 }
 
 @test "while the platform has not answered a send" {
