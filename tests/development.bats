@@ -9,6 +9,9 @@ load helpers/assert
 setup_file() {
     root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
     export root
+}
+
+setup() {
     [[ ${OUT:-$root} == "$root" ]] || skip 'the commands use the default programs'
 }
 
