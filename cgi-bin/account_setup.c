@@ -24,19 +24,15 @@ static const struct store_account *choose(const struct store_account *accounts, 
 
 static enum store_result read_lines(struct request *rq, const char *account_id,
                                     struct setup_subject *subject) {
-    const int64_t hour = rq->now / USAGE_HOUR_MS;
-    const char *user_id = rq->caller->user.id;
     struct line *lines;
+    struct usage_last *last;
     size_t count;
-    enum store_result result = store_list_lines(
-        rq->caller->store, rq->arena,
-        &(struct line_filter){.user_id = user_id, .account_id = account_id}, &lines, &count);
+    enum store_result result =
+        store_list_line_usage(rq->caller->store, rq->arena, rq->caller->user.id, account_id,
+                              SEARCHED_DAYS, rq->now, &lines, &last, &count);
     if (result != STORE_OK)
         return result;
-    struct usage_last *last = arena_alloc(rq->arena, (count + 1) * sizeof *last);
     struct setup_line *found = arena_alloc(rq->arena, (count + 1) * sizeof *found);
-    result = store_find_last_usage(rq->caller->store, user_id, hour - SEARCHED_DAYS * 24, hour,
-                                   lines, count, last);
     for (size_t i = 0; i < count; i++)
         found[i] = (struct setup_line){lines[i].phone_number_id, lines[i].archived_at != INT64_MAX,
                                        usage_hour_end(last[i].webhook)};

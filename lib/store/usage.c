@@ -72,3 +72,18 @@ enum store_result store_find_last_usage(struct store *store, const char *user_id
     arena_free(&arena);
     return sql_result(store);
 }
+
+enum store_result store_list_line_usage(struct store *store, struct arena *arena,
+                                        const char *user_id, const char *account_id, int days,
+                                        int64_t now, struct line **lines, struct usage_last **last,
+                                        size_t *count) {
+    const int64_t hour = now / USAGE_HOUR_MS;
+    enum store_result result = store_list_lines(
+        store, arena, &(struct line_filter){.user_id = user_id, .account_id = account_id}, lines,
+        count);
+    if (result != STORE_OK)
+        return result;
+    *last = arena_alloc(arena, (*count + 1) * sizeof **last);
+    return store_find_last_usage(store, user_id, hour - (int64_t)days * 24, hour, *lines, *count,
+                                 *last);
+}

@@ -57,4 +57,11 @@ enum store_result store_find_last_usage(struct store *store, const char *user_id
                                         int64_t latest, const struct line *lines, size_t count,
                                         struct usage_last *last);
 
+/* Lists the lines of the user's account in the order of their creation, with the last hours of each
+ * in the `days` before the time `now`, ms. */
+enum store_result store_list_line_usage(struct store *store, struct arena *arena,
+                                        const char *user_id, const char *account_id, int days,
+                                        int64_t now, struct line **lines, struct usage_last **last,
+                                        size_t *count);
+
 #endif

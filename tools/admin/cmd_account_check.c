@@ -40,18 +40,15 @@ static const char *open_token(struct report *report, const struct store_account 
 /* Finds the lines of the account, and when the last webhook of each was stored. */
 static enum store_result find_lines(struct invocation *call, const struct store_account *account,
                                     struct setup_subject *subject) {
-    const int64_t hour = call->now / USAGE_HOUR_MS;
     struct line *lines;
+    struct usage_last *last;
     size_t count;
     enum store_result result =
-        store_list_lines(call->store, &call->arena,
-                         &(struct line_filter){.account_id = account->id}, &lines, &count);
+        store_list_line_usage(call->store, &call->arena, account->user_id, account->id,
+                              SEARCHED_DAYS, call->now, &lines, &last, &count);
     if (result != STORE_OK)
         return result;
-    struct usage_last *last = arena_alloc(&call->arena, (count + 1) * sizeof *last);
     struct setup_line *found = arena_alloc(&call->arena, (count + 1) * sizeof *found);
-    result = store_find_last_usage(call->store, account->user_id, hour - SEARCHED_DAYS * 24, hour,
-                                   lines, count, last);
     for (size_t i = 0; i < count; i++)
         found[i] = (struct setup_line){lines[i].phone_number_id, lines[i].archived_at != INT64_MAX,
                                        usage_hour_end(last[i].webhook)};
