@@ -27,7 +27,7 @@ enum { LONGEST = 65536, USAGE = 2 }; /* a body that fits into the buffers of the
 
 struct text {
     char *p;
-    size_t n;
+    size_t n, room;
 };
 
 struct reading {
@@ -36,11 +36,13 @@ struct reading {
 };
 
 static void append(struct text *text, const void *bytes, size_t n) {
-    char *larger = realloc(text->p, text->n + n + 1);
-    if (!larger)
-        die("realloc");
-    memcpy(larger + text->n, bytes, n);
-    text->p = larger;
+    if (text->n + n >= text->room) {
+        text->room = 2 * (text->n + n + 1);
+        text->p = realloc(text->p, text->room);
+        if (!text->p)
+            die("realloc");
+    }
+    memcpy(text->p + text->n, bytes, n);
     text->n += n;
     text->p[text->n] = '\0';
 }
@@ -89,7 +91,7 @@ static int is_simple(const char *method, const char *path, const char *file, cha
 }
 
 static struct text content_of(const char *file) {
-    struct text content = {NULL, 0};
+    struct text content = {.p = NULL};
     char some[4096];
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -113,7 +115,7 @@ static void append_default(struct text *request, const char *name, const char *v
 
 static struct text compose(const char *method, const char *port, const char *path, const char *file,
                            char **headers) {
-    struct text request = {NULL, 0}, content = {NULL, 0};
+    struct text request = {.p = NULL}, content = {.p = NULL};
     char length[32], host[32];
     snprintf(host, sizeof host, "127.0.0.1:%s", port);
     append_text(&request, method);
@@ -268,7 +270,7 @@ static int send_request(const char *port, const struct text *request) {
 }
 
 int main(int argc, char **argv) {
-    struct text lines = {NULL, 0}, body = {NULL, 0};
+    struct text lines = {.p = NULL}, body = {.p = NULL};
     char code[4] = "000";
     if (argc < 6 || !is_simple(argv[2], argv[4], argv[5], argv + 6))
         return USAGE;
