@@ -111,23 +111,9 @@ repeat() {
 
 # --- the reference ---
 
-# Requests a file of the reference and checks its headers: reference_file PATH TYPE FILE
-reference_file() {
-    request GET "$1"
-    assert_status 200
-    assert_header Content-Type "$2"
-    assert_header Cache-Control no-cache
-    assert_header X-Content-Type-Options nosniff
-    assert_header Content-Security-Policy \
-        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
-    assert_header ETag
-    assert_header X-Request-Id
-    cmp "$body" "$OUT/htdocs/$3"
-}
-
 @test "the reference is public, static files with an ETag and a content security policy" {
     local etag link
-    reference_file /v2/openapi.json 'application/json; charset=utf-8' openapi.json
+    assert_reference_file /v2/openapi.json 'application/json; charset=utf-8' openapi.json
     gojq -e '.openapi == "3.1.0" and .servers == [{url: "/", description: "The host of this document."}]' \
         "$body" >/dev/null
     etag=$(header ETag)
@@ -136,15 +122,15 @@ reference_file() {
     request HEAD /v2/openapi.json
     assert_status 200
     assert_header ETag "$etag"
-    reference_file /v2/docs/ 'text/html; charset=utf-8' docs/index.html
+    assert_reference_file /v2/docs/ 'text/html; charset=utf-8' docs/index.html
     for link in $(grep -oE '(href)="[^#"h][^"]*"' "$body" | cut -d'"' -f2 | sort -u); do
         request GET "/v2/docs/$link"
         assert_status 200
     done
-    reference_file /v2/docs/style.css 'text/css; charset=utf-8' docs/style.css
-    reference_file /v2/docs/postman.json 'application/json; charset=utf-8' docs/postman.json
-    reference_file /v2/docs/event_types.json 'application/json; charset=utf-8' docs/event_types.json
-    reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
+    assert_reference_file /v2/docs/style.css 'text/css; charset=utf-8' docs/style.css
+    assert_reference_file /v2/docs/postman.json 'application/json; charset=utf-8' docs/postman.json
+    assert_reference_file /v2/docs/event_types.json 'application/json; charset=utf-8' docs/event_types.json
+    assert_reference_file /v2/docs/llms.txt 'text/plain; charset=utf-8' docs/llms.txt
     request GET /v2/docs
     assert_status 301
     assert_header Location docs/

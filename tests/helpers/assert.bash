@@ -168,3 +168,18 @@ assert_details() {
     *) assert_json .details "$1" ;;
     esac
 }
+
+# Requests a file of the reference, and expects its bytes and the headers that apache.conf gives it:
+# assert_reference_file PATH TYPE FILE
+assert_reference_file() {
+    request GET "$1"
+    assert_status 200
+    assert_header Content-Type "$2"
+    assert_header Cache-Control no-cache
+    assert_header X-Content-Type-Options nosniff
+    assert_header Content-Security-Policy \
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    assert_header ETag
+    assert_header X-Request-Id
+    cmp "$body" "$OUT/htdocs/$3"
+}

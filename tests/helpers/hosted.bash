@@ -61,20 +61,6 @@ assert_dashboard() {
     assert_error 404 NOT_FOUND
 }
 
-# The reference has the headers that apache.conf gives it: assert_reference_file PATH TYPE FILE
-assert_reference_file() {
-    request GET "$1"
-    assert_status 200
-    assert_header Content-Type "$2"
-    assert_header Cache-Control no-cache
-    assert_header X-Content-Type-Options nosniff
-    assert_header Content-Security-Policy \
-        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
-    assert_header ETag
-    assert_header X-Request-Id
-    cmp "$body" "$OUT/htdocs/$3"
-}
-
 # Every link of `GET /` and of the dashboard leads to a file of the reference.
 assert_reference() {
     local path
