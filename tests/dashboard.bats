@@ -165,6 +165,10 @@ dashboard_file() {
     browse login logout
 }
 
+@test "a browser that stores nothing shows nothing after the logout either" {
+    browse login logoutUnstored
+}
+
 @test "a session that was ended elsewhere shows the login at its next request" {
     EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse login endedElsewhere
 }

@@ -114,6 +114,20 @@ exports.linkOfOther = async (test, otherEmail, link) => {
     assert.ok(!(await page.content()).includes(EMAIL));
 };
 
+// A browser that refuses to store anything: the logout ends the page too.
+exports.logoutUnstored = async ({page, logInAnew, step, EMAIL}) => {
+    await page.addInitScript(() => Object.defineProperty(window, 'indexedDB', {value: {
+        open() {
+            throw new DOMException('refused', 'SecurityError');
+        },
+    }}));
+    await logInAnew();
+    step('the logout');
+    await page.getByRole('button', {name: 'Log out'}).click();
+    await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
+    assert.ok(!(await page.content()).includes(EMAIL));
+};
+
 // After the logout neither the back button nor the address shows anything.
 exports.logout = async ({page, logInAnew, open, step, EMAIL}) => {
     await logInAnew();

@@ -92,11 +92,15 @@ export async function keep(kind, id, value) {
     }
 }
 
+// A browser may refuse to store anything: what follows, such as the end of a logout, goes on.
+async function drop(range) {
+    await run('readwrite', (store) => store.delete(range)).catch((error) =>
+        console.error('still kept:', error));
+}
+
 export async function dropKept(kind, id) {
-    const key = [owner, kind, id];
     unkept.delete(`${kind} ${id}`);
-    await run('readwrite', (store) => store.delete(key)).catch((error) =>
-        console.error('still kept:', kind, id, error));
+    await drop([owner, kind, id]);
 }
 
 export function dropFile(file) {
@@ -142,7 +146,7 @@ export async function countKept() {
 }
 
 export async function dropAllKept() {
-    await run('readwrite', (store) => store.delete(below(owner)));
+    await drop(below(owner));
     unkept.clear();
     files.clear();
 }
