@@ -39,59 +39,44 @@ CREATE TABLE api_token (
     last4      TEXT                                -- its last characters; NULL: not known
 ) STRICT;
 
--- The password of a user, for the dashboard. Only its hash is stored.
-CREATE TABLE user_password (
-    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
-    hash       TEXT NOT NULL,                      -- argon2id, with its parameters and salt
+-- A person who logs in to the dashboard. One who belongs to no user any more is deleted.
+CREATE TABLE member (
+    id         TEXT PRIMARY KEY,                   -- mbr_...
+    email      TEXT NOT NULL UNIQUE,
+    name       TEXT NOT NULL,                      -- as colleagues see it
+    password   TEXT,                               -- argon2id, with its parameters and salt; NULL: none
     created_at INTEGER NOT NULL
 ) STRICT;
+
+-- Who may use what belongs to a user, the workspace of its members, and what for
+-- (lib/store/login/role.h).
+CREATE TABLE membership (
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    member_id  TEXT NOT NULL REFERENCES member (id),
+    role       TEXT NOT NULL CHECK (role IN ('owner', 'admin') OR role IN ('agent', 'viewer')),
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,                      -- the name of who invited or added the member
+    PRIMARY KEY (user_id, member_id)
+) STRICT;
+CREATE INDEX membership_member ON membership (member_id, created_at, user_id);
 
 -- The sessions of the dashboard. Only the hash of a cookie's value is stored.
 CREATE TABLE session (
     id           TEXT PRIMARY KEY,                 -- ses_...
-    user_id      TEXT NOT NULL REFERENCES "user" (id),
+    member_id    TEXT NOT NULL REFERENCES member (id),
+    user_id      TEXT NOT NULL REFERENCES "user" (id), -- the workspace, unless a request names one
     hash         BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
     is_by_link   INTEGER NOT NULL CHECK (is_by_link IN (0, 1)),  -- logged in by a link
     address      TEXT NOT NULL,                    -- of the client at the login
     agent        TEXT NOT NULL,                    -- its User-Agent
     created_at   INTEGER NOT NULL,
+    confirmed_at INTEGER NOT NULL,                 -- the login, or the last confirmation
     last_seen_at INTEGER NOT NULL,
     expires_at   INTEGER NOT NULL                  -- unless it is renewed
 ) STRICT;
-CREATE INDEX session_user ON session (user_id, created_at, id);
+CREATE INDEX session_member ON session (member_id, created_at, id);
+CREATE INDEX session_user ON session (user_id, member_id);
 CREATE INDEX session_age ON session (expires_at);
-
--- The link that logs a user in once. A new link replaces it; a used one is kept until it expires.
-CREATE TABLE login_link (
-    user_id    TEXT PRIMARY KEY REFERENCES "user" (id),
-    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
-    expires_at INTEGER NOT NULL,
-    used_at    INTEGER                             -- NULL: not yet
-) STRICT;
-CREATE INDEX login_link_age ON login_link (expires_at);
-
--- The browsers in which a user has logged in. Each has a cookie, of whose value only the hash is
--- stored; its failed logins count for it alone.
-CREATE TABLE login_device (
-    user_id    TEXT NOT NULL REFERENCES "user" (id),
-    hash       BLOB NOT NULL CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
-    expires_at INTEGER NOT NULL,                   -- unless the user logs in before
-    PRIMARY KEY (user_id, hash)
-) STRICT;
-CREATE INDEX login_device_age ON login_device (expires_at);
-CREATE INDEX login_device_user ON login_device (user_id, expires_at, hash);
-
--- Failed logins and confirmations. An email address is stored as its hash, because it may be that of
--- no user.
-CREATE TABLE login_failure (
-    subject       TEXT PRIMARY KEY,                -- email:SHA-256, address:NETWORK,
-                                                   -- device:SHA-256:USER or session:ID
-    failures      INTEGER NOT NULL,
-    attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
-    blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked
-    forget_at     INTEGER NOT NULL                 -- the failures do not count any more
-) STRICT;
-CREATE INDEX login_failure_age ON login_failure (forget_at);
 
 -- The plans of a user: at most one primary plan, which decides on access (spec 5), and add-ons.
 CREATE TABLE plan (
@@ -133,7 +118,7 @@ CREATE TABLE line (
 CREATE INDEX line_account ON line (account_id);
 
 -- A number that every change of a row by which requests are authorized replaces: of a user, an API
--- token, a plan, an account or a line. A process that keeps such rows compares it before it uses them
+-- token, a scoped token, a plan, an account or a line. A process that keeps such rows compares it before it uses them
 -- (lib/store/access_cache.c). It is random, so that a restored database does not repeat one.
 CREATE TABLE settings_version (
     id      INTEGER PRIMARY KEY CHECK (id = 1),
@@ -184,6 +169,7 @@ CREATE TABLE contact (
     name         TEXT,                                  -- profile name
     created_at   INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL,
+    held_at      INTEGER,                               -- set by the operator: nothing of it is deleted
     UNIQUE (account_id, phone),
     UNIQUE (account_id, bsuid),
     UNIQUE (account_id, id)
@@ -283,6 +269,10 @@ CREATE TABLE thread (
     last_message_at INTEGER NOT NULL,
     last_inbound_at INTEGER,                                -- by the platform's clock; NULL: never
     unread          INTEGER NOT NULL DEFAULT 0,             -- incoming messages not marked as read
+    waiting_since   INTEGER,     -- of the first message that waits for an answer; NULL: none does
+    answered_at     INTEGER,                                -- of the last answer; NULL: none
+    failed_at       INTEGER,                 -- of the last message sent, if it failed; NULL: it did not
+    done_at         INTEGER,                 -- when it was marked as done; NULL: it is not
     changed         INTEGER NOT NULL DEFAULT 0,             -- user.change_sequence of its last change
     UNIQUE (line_id, contact_id),
     UNIQUE (id, line_id)
@@ -291,6 +281,8 @@ CREATE INDEX thread_contact ON thread (contact_id);
 CREATE INDEX thread_recent ON thread (user_id, last_message_at, id);
 CREATE INDEX thread_recent_line ON thread (line_id, last_message_at, id);
 CREATE INDEX thread_recent_unread ON thread (user_id, last_message_at, id) WHERE unread > 0;
+CREATE INDEX thread_recent_failed ON thread (user_id, last_message_at, id) WHERE failed_at IS NOT NULL;
+CREATE INDEX thread_waiting ON thread (line_id, waiting_since, id) WHERE waiting_since IS NOT NULL;
 CREATE INDEX thread_changed ON thread (user_id, changed);
 
 -- Ids of threads that were merged into another thread, because their contacts were merged.
@@ -325,10 +317,12 @@ CREATE TABLE message (
     error         BLOB,               -- the platform's `errors` of a failed message
     created_at    INTEGER NOT NULL,
     changed       INTEGER NOT NULL DEFAULT 0, -- user.change_sequence of its last change
+    done_at       INTEGER,            -- it needs no answer, or no retry; NULL: that was not said
     UNIQUE (line_id, wamid),
     FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
 ) STRICT;
 CREATE INDEX message_thread ON message (thread_id, timestamp, id);
+CREATE INDEX message_sent ON message (thread_id, timestamp, id) WHERE direction = 'out'; -- the last answer
 CREATE INDEX message_changed ON message (thread_id, changed, id);
 
 -- The statuses that the platform reported for a message, each once.
@@ -353,6 +347,7 @@ CREATE TABLE platform_update (
     received_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, key)
 ) STRICT;
+CREATE INDEX platform_update_age ON platform_update (account_id, received_at);
 
 -- The last state of each template that the platform reported.
 CREATE TABLE template (
@@ -455,6 +450,7 @@ CREATE TABLE event (
     type        TEXT NOT NULL,                               -- message.received, lead.created, ...
     contact_id  TEXT,
     line_id     TEXT,                                        -- NULL: about no line
+    wamid       TEXT,                                        -- NULL: about no message
     body        BLOB,                                        -- the exact bytes that every attempt sends
     post_id     TEXT REFERENCES platform_post (id),          -- instead of a body: the POST, and
     parts       TEXT,                                        -- the recipe of a body; NULL: all of it
@@ -472,6 +468,8 @@ CREATE INDEX event_owner ON event (user_id, id); -- the lists of a user: all, by
 CREATE INDEX event_owner_pending ON event (user_id, id) WHERE state = 'pending';
 CREATE INDEX event_owner_finished ON event (user_id, state, id) WHERE finished_at IS NOT NULL;
 CREATE INDEX event_owner_type ON event (user_id, type, id);
+CREATE INDEX event_owner_contact ON event (user_id, contact_id, id) WHERE contact_id IS NOT NULL;
+CREATE INDEX event_owner_wamid ON event (user_id, wamid, id) WHERE wamid IS NOT NULL;
 CREATE INDEX event_owner_failed ON event (user_id, id) WHERE has_error = 1;
 CREATE INDEX event_post ON event (post_id) WHERE post_id IS NOT NULL;
 
@@ -502,6 +500,8 @@ CREATE INDEX delivery_ended ON delivery (webhook_id, state, event_id)
     WHERE state = 'dead' OR state = 'cancelled';
 CREATE INDEX delivery_failed ON delivery (webhook_id, event_id) WHERE last_error IS NOT NULL;
 CREATE INDEX delivery_due ON delivery (webhook_id, next_attempt_at, sequence) WHERE state = 'pending';
+CREATE INDEX delivery_open ON delivery (event_id, webhook_id) WHERE state = 'pending'; -- the state of an
+CREATE INDEX delivery_error ON delivery (event_id) WHERE last_error IS NOT NULL;        -- event
 CREATE INDEX delivery_order ON delivery (order_key, webhook_id, lease_until) WHERE state = 'pending';
 CREATE INDEX delivery_first ON delivery (webhook_id, order_key, sequence)
     WHERE state = 'pending' AND attempts = 0 AND order_key IS NOT NULL; -- in the order of their key
@@ -572,6 +572,8 @@ CREATE TABLE usage (
     count   INTEGER NOT NULL,
     PRIMARY KEY (user_id, hour, line_id, measure)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_sent ON usage (line_id, hour) WHERE measure = 'out'; -- the last hour of a line
+CREATE INDEX usage_brought ON usage (line_id, hour) WHERE measure <> 'out';
 
 -- Heartbeats of resident processes, the couriers: the last one of each host.
 CREATE TABLE heartbeat (
@@ -611,3 +613,114 @@ CREATE TABLE foreign_waba (
     PRIMARY KEY (line_id, waba_id)
 ) STRICT;
 CREATE INDEX foreign_waba_age ON foreign_waba (last_at);
+
+-- API tokens with a part of the scopes of the user's main token, and an end. Only the hash is stored.
+-- The table stands after those that a CGI reads first (lib/engine/sqlite_part.h).
+CREATE TABLE scoped_token (
+    id         TEXT PRIMARY KEY,      -- tok_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
+    name       TEXT NOT NULL,         -- what it is for
+    last4      TEXT NOT NULL,         -- its last characters
+    scopes     TEXT NOT NULL,         -- words, separated by one space (lib/web/scope.h)
+    created_by TEXT NOT NULL,         -- the name of who made it
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER                -- NULL: never
+) STRICT;
+CREATE INDEX scoped_token_user ON scoped_token (user_id, id);
+CREATE TRIGGER scoped_token_settings_insert AFTER INSERT ON scoped_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER scoped_token_settings_update AFTER UPDATE OF id, user_id, hash, name, scopes, expires_at ON scoped_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER scoped_token_settings_delete AFTER DELETE ON scoped_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+
+-- Links by which a person becomes a member. One that was accepted is deleted, and so is one whose
+-- maker may not give its role any more.
+CREATE TABLE invitation (
+    id         TEXT PRIMARY KEY,                   -- inv_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
+    email      TEXT NOT NULL,                      -- of the person who may accept it
+    role       TEXT NOT NULL CHECK (role IN ('owner', 'admin') OR role IN ('agent', 'viewer')),
+    made_by    TEXT,                               -- the member who made it; NULL: the operator
+    created_by TEXT NOT NULL,                      -- the name of who made it
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    UNIQUE (user_id, email)
+) STRICT;
+CREATE INDEX invitation_age ON invitation (expires_at);
+
+-- The link that logs a member in once. A new link replaces it; a used one is kept until it expires.
+CREATE TABLE login_link (
+    member_id  TEXT PRIMARY KEY REFERENCES member (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the link's value
+    expires_at INTEGER NOT NULL,
+    used_at    INTEGER                             -- NULL: not yet
+) STRICT;
+CREATE INDEX login_link_age ON login_link (expires_at);
+
+-- The browsers in which a member has logged in. Each has a cookie, of whose value only the hash is
+-- stored; its failed logins count for it alone.
+CREATE TABLE login_device (
+    member_id  TEXT NOT NULL REFERENCES member (id),
+    hash       BLOB NOT NULL CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
+    expires_at INTEGER NOT NULL,                   -- unless the member logs in before
+    PRIMARY KEY (member_id, hash)
+) STRICT;
+CREATE INDEX login_device_age ON login_device (expires_at);
+CREATE INDEX login_device_member ON login_device (member_id, expires_at, hash);
+
+-- Failed logins and confirmations. An email address is stored as its hash, because it may be that of
+-- no member.
+CREATE TABLE login_failure (
+    subject       TEXT PRIMARY KEY,                -- email:SHA-256, address:NETWORK,
+                                                   -- device:SHA-256:MEMBER or session:ID
+    failures      INTEGER NOT NULL,
+    attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
+    blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked
+    forget_at     INTEGER NOT NULL                 -- the failures do not count any more
+) STRICT;
+CREATE INDEX login_failure_age ON login_failure (forget_at);
+
+-- What the members of a workspace, its tokens and its operator have changed: one row for each change,
+-- in its transaction (lib/store/deed.h). Rows are only added; the courier deletes old ones.
+CREATE TABLE trail (
+    id         TEXT PRIMARY KEY,      -- trl_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    at         INTEGER NOT NULL,
+    actor      TEXT NOT NULL,         -- the id of who did it, or cli:NAME
+    actor_name TEXT NOT NULL,         -- its name then: the row can be read after it is deleted
+    action     TEXT NOT NULL,         -- NOUN.VERB, of the route or of the command
+    object_id  TEXT,                  -- what was changed; NULL: the workspace
+    details    TEXT NOT NULL,         -- JSON object: the names of the members that were given
+    address    TEXT NOT NULL,         -- of the client; '': the command line
+    request_id TEXT NOT NULL          -- '': the command line
+) STRICT;
+CREATE INDEX trail_user ON trail (user_id, id);
+CREATE INDEX trail_actor ON trail (user_id, actor, id);
+CREATE INDEX trail_action ON trail (user_id, action, id);
+CREATE INDEX trail_object ON trail (user_id, object_id, id) WHERE object_id IS NOT NULL;
+CREATE INDEX trail_age ON trail (at);
+
+-- How long a user keeps what grows. The courier looks for older rows once a day, thread by thread
+-- (lib/store/life/prune.c). A user without a row keeps everything.
+CREATE TABLE retention (
+    user_id      TEXT PRIMARY KEY REFERENCES "user" (id),
+    message_days INTEGER,             -- messages, and threads and contacts without one; NULL: for ever
+    raw_days  INTEGER,             -- rows of platform_update; NULL: for ever
+    walk_at      INTEGER NOT NULL,    -- when the courier looks next
+    place_at     INTEGER NOT NULL,    -- how far it has come: last_message_at and id of a thread;
+    place_id     TEXT NOT NULL        -- '': it begins
+) STRICT;
+
+-- What is gone from the threads of a user: GET /v2/changes reports it. The last removal of a thread.
+CREATE TABLE thread_removal (
+    thread_id  TEXT PRIMARY KEY,      -- thr_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    before_at  INTEGER,               -- messages that were sent before; NULL: the whole thread
+    changed    INTEGER NOT NULL,      -- user.change_sequence of the removal
+    removed_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX thread_removal_changed ON thread_removal (user_id, changed);
+CREATE INDEX thread_removal_age ON thread_removal (removed_at);

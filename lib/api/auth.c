@@ -1,7 +1,13 @@
 #include "api/auth.h"
 
+#include "api/request_trail.h"
 #include "api/session_cookie.h"
 #include "base/crypto.h"
+#include "base/token.h"
+#include "store/member.h"
+#include "store/scoped_token.h"
+
+enum { FRESH_MS = 10 * 60 * 1000 }; /* a login or a confirmation is fresh for so long */
 
 /* The token of `Authorization: Bearer TOKEN`; empty when there is none. The scheme is not case
  * sensitive (RFC 9110 11.1). */
@@ -41,14 +47,63 @@ static int fail_without(struct request *rq) {
         "Missing API token");
 }
 
+/* Finds user, scopes and actor of a scoped token. */
+static enum store_result find_scoped(struct arena *arena, struct caller *caller,
+                                     const unsigned char hash[CRYPTO_HASH_SIZE]) {
+    struct store_scoped_token token;
+    enum store_result result =
+        store_authenticate_scoped(caller->store, arena, hash, &caller->user, &token);
+    if (result == STORE_OK) {
+        caller->scopes = scope_set(slice_of(token.scopes)) & SCOPES_OF_MAIN_TOKEN;
+        caller->expires_at = token.expires_at;
+        caller->actor = (struct actor){.id = token.id, .name = token.name};
+    }
+    return result;
+}
+
+enum store_result auth_find_token(struct arena *arena, struct caller *caller, struct slice token) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    crypto_sha256(token, hash);
+    if (slice_starts(token, SLICE(TOKEN_SCOPED)))
+        return find_scoped(arena, caller, hash);
+    caller->scopes = SCOPES_OF_MAIN_TOKEN;
+    caller->expires_at = INT64_MAX;
+    caller->actor = (struct actor){.name = "token"};
+    return store_authenticate(caller->store, arena, hash, &caller->user);
+}
+
+static unsigned scopes_of(const char *role) {
+    static const unsigned scopes[] = {[ROLE_NONE] = 0,
+                                      [ROLE_VIEWER] = SCOPES_OF_VIEWER,
+                                      [ROLE_AGENT] = SCOPES_OF_AGENT,
+                                      [ROLE_ADMIN] = SCOPES_OF_ADMIN,
+                                      [ROLE_OWNER] = SCOPES_OF_OWNER};
+    return scopes[role_find(role)];
+}
+
 /* Finds the user of the token or of the session. */
 static enum store_result find_user(struct request *rq, struct caller *caller, struct slice token,
                                    struct slice cookie) {
     unsigned char hash[CRYPTO_HASH_SIZE];
-    crypto_sha256(token.p ? token : cookie, hash);
-    return token.p ? store_authenticate(caller->store, rq->arena, hash, &caller->user)
-                   : store_authenticate_session(caller->store, rq->arena, hash, rq->now,
-                                                &caller->user, &caller->session);
+    if (token.p)
+        return auth_find_token(rq->arena, caller, token);
+    crypto_sha256(cookie, hash);
+    enum store_result result =
+        store_authenticate_session(caller->store, rq->arena, hash, session_workspace(), rq->now,
+                                   &caller->user, &caller->session);
+    if (result != STORE_OK)
+        return result;
+    caller->scopes = scopes_of(caller->session.role);
+    caller->expires_at = INT64_MAX; /* the statement compares the end of the session */
+    caller->actor =
+        (struct actor){.id = caller->session.member_id, .name = caller->session.member_name};
+    return result;
+}
+
+/* The main token has no id. */
+static void begin_trail(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    trail_begin(rq, caller->actor.id ? caller->actor.id : "token", caller->actor.name);
 }
 
 /* Sets rq->caller to the user of the token, or without one, of the session. */
@@ -61,20 +116,28 @@ static int set_caller(struct request *rq, struct slice token, struct slice cooki
     rq->has_session = !token.p;
     if (result == STORE_NOT_FOUND)
         return fail(rq, UNAUTHORIZED,
-                    token.p ? "Invalid API token" : "The session has ended; log in again.");
+                    token.p               ? "Invalid API token"
+                    : session_workspace() ? "The session has ended, or its member does not belong "
+                                            "to this workspace any more; reload the page."
+                                          : "The session has ended; log in again.");
     if (result != STORE_OK)
         return state_fail(rq, result);
-    if (rq->has_session && session_is_of_other(caller->user.id))
+    if (caller->expires_at <= rq->now)
+        return fail(rq, UNAUTHORIZED, "This API token has expired; use another one.");
+    if (rq->has_session && session_is_of_other(caller->session.member_id))
         return fail(rq, UNAUTHORIZED,
-                    "Another user has logged in in this browser since the page was loaded; reload "
-                    "the page.");
+                    "Another member has logged in in this browser since the page was loaded; "
+                    "reload the page.");
     if (!rq->caller) {
         json_write_text(&rq->log, "user", caller->user.id);
         if (caller->session.id)
             json_write_text(&rq->log, "session", caller->session.id);
+        else if (caller->actor.id)
+            json_write_text(&rq->log, "token", caller->actor.id);
     }
     rq->caller = caller;
     rq->user_id = caller->user.id;
+    begin_trail(rq);
     return 0;
 }
 
@@ -105,17 +168,37 @@ static int check_user(struct request *rq) {
     return check_plan(rq, &rq->caller->user);
 }
 
+int auth_check_scope(struct request *rq, unsigned scope) {
+    if (rq->caller->scopes & scope || scope == SCOPE_BY_EDGE)
+        return 0;
+    const char *name = scope_name(scope);
+    return fail_with_details(rq, FORBIDDEN,
+                             slice_of(arena_printf(rq->arena, "{\"required\":\"%s\"}", name)),
+                             "This needs the scope %s, which the caller does not have.", name);
+}
+
+static int check_route(struct request *rq) {
+    return auth_check_scope(rq, rq->route->scope);
+}
+
+/* Checks token, account and plan in the order of spec 5.5, then the scope. */
 static int check_account(struct request *rq) {
-    return check_caller(rq) || check_user(rq) ? -1 : 0;
+    return check_caller(rq) || check_user(rq) || check_route(rq) ? -1 : 0;
+}
+
+/* A session without account and plan. */
+static int check_session(struct request *rq) {
+    return check_caller(rq) || check_route(rq) ? -1 : 0;
 }
 
 int auth_check_token(struct request *rq, struct slice token) {
-    return set_caller(rq, token, (struct slice){NULL, 0}) || check_user(rq) ? -1 : 0;
+    return set_caller(rq, token, (struct slice){NULL, 0}) || check_user(rq) || check_route(rq) ? -1
+                                                                                               : 0;
 }
 
 static int check_overview(struct request *rq) {
     struct slice token;
-    return find_token(rq, &token) || token.p ? check_account(rq) : check_caller(rq);
+    return find_token(rq, &token) || token.p ? check_account(rq) : check_session(rq);
 }
 
 int auth_choose_line(struct request *rq, const char *phone_number_id) {
@@ -129,6 +212,13 @@ int auth_choose_line(struct request *rq, const char *phone_number_id) {
         return state_fail(rq, result);
     json_write_text(&rq->log, "line", caller->line.id);
     return 0;
+}
+
+int auth_list_accounts(struct request *rq, struct store_account **accounts, size_t *count) {
+    const struct caller *caller = rq->caller;
+    enum store_result result =
+        store_list_accounts(caller->store, rq->arena, caller->user.id, accounts, count);
+    return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
 static int check_line(struct request *rq) {
@@ -149,4 +239,19 @@ const struct guard line_guard = {.before_body = check_account,
                                  .before_fields = check_line,
                                  .requires = REQUIRES_EITHER | REQUIRES_LINE};
 const struct guard overview_guard = {.before_body = check_overview, .requires = REQUIRES_EITHER};
-const struct guard session_guard = {.before_body = check_caller, .requires = REQUIRES_SESSION};
+static int check_fresh(struct request *rq) {
+    if (check_session(rq))
+        return -1;
+    if (auth_is_fresh(rq))
+        return 0;
+    return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"confirmation\"}"),
+                             "The login is older than 10 minutes: send the password by POST "
+                             "/v2/session/confirm, or log in again.");
+}
+
+bool auth_is_fresh(const struct request *rq) {
+    return rq->now - rq->caller->session.confirmed_at < FRESH_MS;
+}
+
+const struct guard session_guard = {.before_body = check_session, .requires = REQUIRES_SESSION};
+const struct guard fresh_guard = {.before_body = check_fresh, .requires = REQUIRES_SESSION};

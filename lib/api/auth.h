@@ -3,6 +3,7 @@
 #define SWITCHBOARD_AUTH_H
 
 #include "api/state.h"
+#include "store/actor.h"
 #include "store/line.h"
 
 /* The authenticated caller of a protected route: by the API token, or by the session of the
@@ -10,7 +11,10 @@
 struct caller {
     struct store *store;
     struct store_user user;
-    struct store_session session; /* id NULL: the caller has sent a token */
+    struct store_session session; /* with its member; id NULL: the caller has sent a token */
+    unsigned scopes;              /* what the caller may do: a set of enum scope */
+    int64_t expires_at;           /* of a scoped token; INT64_MAX: it does not end */
+    struct actor actor;           /* who the caller is */
     struct line line;             /* set by auth_choose_line, and so by line_guard */
 };
 
@@ -30,10 +34,24 @@ extern const struct guard overview_guard;
  * checked. */
 extern const struct guard session_guard;
 
+/* The same for a route that changes who may do what: the login, or the last confirmation by
+ * POST /v2/session/confirm, is at most 10 minutes old. */
+extern const struct guard fresh_guard;
+bool auth_is_fresh(const struct request *rq);
+
 /* Checks an API token that does not stand where find_token of the guards looks: user, linked
- * account and plan, as caller_guard. Sets rq->caller. Returns 0, or -1 after failing the request.
- */
+ * account, plan and scope of the route, as caller_guard. Sets rq->caller. Returns 0, or -1 after
+ * failing the request. */
 int auth_check_token(struct request *rq, struct slice token);
+
+/* Finds user, scopes, end and actor of an API token, main or scoped, with caller->store.
+ * STORE_NOT_FOUND: there is none. The caller compares expires_at with the time of the request. */
+enum store_result auth_find_token(struct arena *arena, struct caller *caller, struct slice token);
+
+/* Checks that the caller has this scope. The guards call it last, with the scope of the route; the
+ * handler of a route whose scope depends on the request (SCOPE_BY_EDGE) calls it itself. Returns 0,
+ * or -1 after failing the request with 403 and `details.required`. */
+int auth_check_scope(struct request *rq, unsigned scope);
 
 #define LINE_FIELD                                                                                 \
     { .name = "phoneNumberId", .type = FIELD_STRING, .required = true }
@@ -41,5 +59,9 @@ int auth_check_token(struct request *rq, struct slice token);
 /* Finds the caller's line with this phone number id and sets caller->line. Returns 0, or -1 after
  * failing the request: 403 when the line is archived or belongs to another user. */
 int auth_choose_line(struct request *rq, const char *phone_number_id);
+
+/* Lists the caller's accounts, in the request's memory. Returns 0, or -1 after failing the request.
+ */
+int auth_list_accounts(struct request *rq, struct store_account **accounts, size_t *count);
 
 #endif

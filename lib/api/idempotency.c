@@ -149,6 +149,7 @@ int idempotency_replay(struct request *rq, const struct idempotency *idempotency
         return -1;
     if (idempotency->stored.status == 401)
         reply_challenge(rq);
+    rq->has_trail = true; /* by the first request */
     return reply_body(rq, idempotency->stored.status, REPLY_JSON, idempotency->stored.answer);
 }
 
@@ -251,6 +252,7 @@ static int replay_sealed(struct request *rq, struct idempotency *once,
     if (idempotency_check_body(rq, once, fingerprint))
         return -1;
     const struct slice answer = state_open_sealed(rq, &value);
+    rq->has_trail = true; /* by the first request */
     if (answer.n)
         return reply_body(rq, once->stored.status, REPLY_JSON, answer);
     if (rq->failure.code)

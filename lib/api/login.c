@@ -1,3 +1,11 @@
+/* For which a wrong password counts, and which therefore block the next attempt:
+ *
+ *     a confirmation within a session                      the session
+ *     a browser in which the member has logged in before     the browser
+ *     any other                                            the account, and the client
+ *
+ * After a success those of the session, the browser or the account are deleted.
+ */
 #include "api/login.h"
 
 #include <arpa/inet.h>
@@ -8,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/client.h"
+#include "api/request_trail.h"
 #include "api/session_cookie.h"
 #include "api/state.h"
 #include "base/clock.h"
@@ -85,20 +95,9 @@ void login_end_turn(void) {
 
 /* --- the client --- */
 
-const char *login_address(struct request *rq) {
-    const char *address = request_variable("REMOTE_ADDR");
-    struct in6_addr bytes;
-    if (address && inet_pton(AF_INET6, address, &bytes) == 1 && IN6_IS_ADDR_V4MAPPED(&bytes)) {
-        char text[INET_ADDRSTRLEN];
-        return arena_copy(rq->arena,
-                          slice_of(inet_ntop(AF_INET, bytes.s6_addr + 12, text, sizeof text)));
-    }
-    return address && *address ? arena_copy(rq->arena, slice_of(address)) : "unknown";
-}
-
 /* The network of the client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 static const char *network(struct request *rq) {
-    const char *address = login_address(rq);
+    const char *address = client_address(rq);
     char text[INET6_ADDRSTRLEN];
     struct in6_addr bytes;
     if (inet_pton(AF_INET6, address, &bytes) != 1)
@@ -123,22 +122,22 @@ static const char *subject(struct request *rq, const char *kind, struct slice va
 }
 
 /* Sets whose failures the attempt counts for: others cannot block a session, nor a browser in which
- * the user has logged in before. */
+ * the member has logged in before. */
 static enum store_result choose_subject(struct request *rq, struct store *store,
                                         const struct login *login, struct store_login *attempt) {
     const struct slice cookie = device_cookie();
     unsigned char hash[CRYPTO_HASH_SIZE];
     bool is_known = false;
     enum store_result result = STORE_OK;
-    if (cookie.p && login->user_id && !login->session_id) {
+    if (cookie.p && login->member_id && !login->session_id) {
         crypto_sha256(cookie, hash);
-        result = store_find_device(store, login->user_id, hash, rq->now, &is_known);
+        result = store_find_device(store, login->member_id, hash, rq->now, &is_known);
     }
     if (login->session_id)
         attempt->subject = arena_printf(rq->arena, "session:%s", login->session_id);
     else if (is_known)
         attempt->subject =
-            arena_printf(rq->arena, "%s:%s", subject(rq, "device", cookie), login->user_id);
+            arena_printf(rq->arena, "%s:%s", subject(rq, "device", cookie), login->member_id);
     else
         attempt->subject = subject(rq, "email", slice_of(login->email));
     if (login->session_id || is_known)
@@ -148,7 +147,7 @@ static enum store_result choose_subject(struct request *rq, struct store *store,
 
 /* The line of the request in the log then has the address, for programs such as fail2ban. */
 static void log_failure(struct request *rq) {
-    json_write_text(&rq->log, "login_failed_from", login_address(rq));
+    json_write_text(&rq->log, "login_failed_from", client_address(rq));
 }
 
 static int fail_blocked(struct request *rq, int64_t blocked_until) {
@@ -171,6 +170,8 @@ static int begin(struct request *rq, struct store *store, const struct store_log
 
 static int fail_login(struct request *rq, struct store *store, const struct store_login *attempt,
                       enum failure_code code, const char *message) {
+    rq->trail = "session.refused";
+    trail_begin(rq, "unknown", "not logged in");
     enum store_result result = store_fail_login(store, attempt);
     log_failure(rq);
     return result == STORE_OK ? fail(rq, code, "%s", message) : state_fail(rq, result);
@@ -184,22 +185,25 @@ static enum store_result renew_hash(struct request *rq, struct store *store, str
     if (!password_is_outdated(old) || !password_hash(password, hash))
         return STORE_OK;
     login->password = arena_copy(rq->arena, slice_of(hash));
-    return store_rehash_password(store, login->user_id, old, hash);
+    return store_rehash_password(store, login->member_id, old, hash);
 }
 
 int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
                 enum failure_code code, const char *message) {
     struct store_login attempt = start_attempt(rq);
-    enum store_result result =
-        store_find_login(store, rq->arena, login->email, &login->user_id, &login->password);
+    enum store_result result = store_find_login(store, rq->arena, login->email, &login->member_id,
+                                                &login->user_id, &login->password);
     if (result == STORE_OK || result == STORE_NOT_FOUND)
         result = choose_subject(rq, store, login, &attempt);
     if (result != STORE_OK)
         return state_fail(rq, result);
     if (begin(rq, store, &attempt))
         return -1;
-    if (!password_matches(password, login->password))
+    if (!password_matches(password, login->password)) {
+        attempt.user_id = login->user_id;
+        attempt.member_id = login->member_id;
         return fail_login(rq, store, &attempt, code, message);
+    }
     result = renew_hash(rq, store, login, password);
     if (result == STORE_OK)
         result = store_clear_login_failures(store, &attempt);

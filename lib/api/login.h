@@ -15,21 +15,19 @@ void login_prepare(struct request *rq);
 int login_take_turn(struct request *rq);
 void login_end_turn(void);
 
-/* An account to log in to. */
+/* A member who logs in. */
 struct login {
     const char *email;
     const char *session_id; /* of the session that is confirmed; NULL: a login */
-    const char *user_id;    /* set by login_check */
+    const char *member_id;  /* set by login_check */
+    const char *user_id;    /* set by login_check: a workspace of the member */
     const char *password;   /* set by login_check: the stored hash of the password */
 };
 
-/* Within a turn, checks the password of the account. The failure counts for the session that is
- * confirmed; or for the browser, if it is one in which the user has logged in before; else for the
- * account and the client. Returns 0, or -1 after failing the request: 429 with Retry-After when
- * these are blocked, and with `code` and `message` when the
- * password is wrong, the user has none, or there is no such user, which all take the same time.
- * After a success the failures of the session, browser or account are deleted, and a hash with
- * other parameters is replaced. */
+/* Within a turn, checks the password of the account, and counts a failure (login.c). Returns 0, or
+ * -1 after failing the request: 429 with Retry-After while failures block it, and with `code` and
+ * `message` when the password is wrong, the user has none, or there is no such user, which all take
+ * the same time. After a success a hash with other parameters is replaced. */
 int login_check(struct request *rq, struct store *store, struct login *login, struct slice password,
                 enum failure_code code, const char *message);
 
@@ -38,8 +36,5 @@ int login_check_client(struct request *rq, struct store *store);
 
 /* Counts a failure of the client, logs it, and fails the request with 401. Returns -1. */
 int login_refuse_client(struct request *rq, struct store *store, const char *message);
-
-/* The address of the client, as the web server names it. */
-const char *login_address(struct request *rq);
 
 #endif

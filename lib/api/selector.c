@@ -31,11 +31,8 @@ static int named_account(struct request *rq, struct store_account *account) {
 
 /* All accounts of the caller, the default one first. */
 static int list_accounts(struct request *rq, struct store_account **accounts, size_t *count) {
-    const struct caller *caller = rq->caller;
-    enum store_result result =
-        store_list_accounts(caller->store, rq->arena, caller->user.id, accounts, count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
+    if (auth_list_accounts(rq, accounts, count))
+        return -1;
     if (!*count) /* deleted since the guard checked */
         return fail(rq, NOT_FOUND, "No messaging account is linked.");
     for (size_t i = 1; i < *count; i++) {

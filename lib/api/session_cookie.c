@@ -51,9 +51,13 @@ struct slice device_cookie(void) {
     return find_cookie(DEVICE_COOKIE);
 }
 
-bool session_is_of_other(const char *user_id) {
-    const char *shown = request_variable("HTTP_X_SWITCHBOARD_USER");
-    return shown && strcmp(shown, user_id) != 0;
+bool session_is_of_other(const char *member_id) {
+    const char *shown = request_variable("HTTP_X_SWITCHBOARD_MEMBER");
+    return shown && strcmp(shown, member_id) != 0;
+}
+
+const char *session_workspace(void) {
+    return request_variable("HTTP_X_SWITCHBOARD_WORKSPACE");
 }
 
 bool session_is_foreign(const struct request *rq) {

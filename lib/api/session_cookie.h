@@ -8,12 +8,13 @@
 
 #define SESSION_COOKIE "__Host-switchboard"
 
-/* The cookie by which a browser is known in which the user has logged in (logins.h). It gives no
+/* The cookie by which a browser is known in which the member has logged in (logins.h). It gives no
  * rights. */
 #define DEVICE_COOKIE "__Host-switchboard-device"
 
-/* The header with the id of the user whom a page shows. */
-#define PAGE_USER_HEADER "X-Switchboard-User"
+/* The headers with the ids of the member and of the workspace that a page shows. */
+#define PAGE_MEMBER_HEADER    "X-Switchboard-Member"
+#define PAGE_WORKSPACE_HEADER "X-Switchboard-Workspace"
 
 /* What a request with a session needs, for the message of a 401. */
 #define SESSION_RULE                                                                               \
@@ -28,9 +29,12 @@ struct slice session_cookie(const struct request *rq);
 /* Returns the value of the browser's cookie; p == NULL: the request has none, or more than one. */
 struct slice device_cookie(void);
 
-/* Whether the request comes from a page that shows another user: after a login as another user in
+/* Whether the request comes from a page that shows another member: after a login as another one in
  * another tab, a page would act for that one. */
-bool session_is_of_other(const char *user_id);
+bool session_is_of_other(const char *member_id);
+
+/* The workspace that the page shows: tabs may show several; NULL: the one of the session. */
+const char *session_workspace(void);
 
 /* Whether the browser says that a page of another origin made the request. A request without the
  * headers of a browser is not from another page. */

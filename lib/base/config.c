@@ -13,7 +13,7 @@
 #include "base/target.h"
 #include "base/url.h"
 
-enum { LARGEST_FILE = 1024 * 1024 };
+enum { LARGEST_FILE = 1024 * 1024, DAYS_MOST = 36500 };
 
 #define KEY(name, kind, preset, meaning)                                                           \
     { #name, offsetof(struct config, name), kind, preset, meaning, NEEDS_NOTHING }
@@ -72,6 +72,7 @@ const struct config_key config_keys[] = {
     KEY(graph_destructive, CONFIG_SWITCH, "no",
         "whether API tokens may deregister lines, set their PIN, and delete templates and flows by "
         "the platform's routes: yes or no"),
+    KEY(trail_days, CONFIG_DAYS, "365", "how many days a row of the trail is kept"),
     KEY(document_root, CONFIG_FOR_CLI, "",
         "the directory that the web server serves as public_url; for doctor"),
     KEY(host, CONFIG_NAME, "",
@@ -98,6 +99,7 @@ static const char *const kind_rules[] = {
     [CONFIG_HOSTS] = "host names separated by spaces",
     [CONFIG_EGRESS] = "public or private",
     [CONFIG_SWITCH] = "yes or no",
+    [CONFIG_DAYS] = "a number from 1 to 36500",
     [CONFIG_NAME] = "at most 64 letters, digits, dots, hyphens and underscores, or to nothing",
 };
 
@@ -204,6 +206,9 @@ static bool is_valid(const struct config_key *key, const char *value) {
                                    "0123456789.-*: ")] == '\0';
     case CONFIG_EGRESS: return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
     case CONFIG_SWITCH: return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
+    case CONFIG_DAYS:
+        return *value >= '1' && *value <= '9' && value[strspn(value, "0123456789")] == '\0' &&
+               strtoll(value, NULL, 10) <= DAYS_MOST; /* a larger number is LLONG_MAX */
     case CONFIG_NAME:
         return strlen(value) <= CONFIG_NAME_MAX && value[strspn(value, NAME_CHARACTERS)] == '\0';
     }
@@ -212,6 +217,10 @@ static bool is_valid(const struct config_key *key, const char *value) {
 
 bool config_is_on(const char *value) {
     return strcmp(value, "yes") == 0;
+}
+
+int64_t config_days(const char *value) {
+    return strtoll(value, NULL, 10) * 24 * 60 * 60 * 1000;
 }
 
 const char *config_log_host(const struct config *config) {

@@ -3,6 +3,8 @@
 #ifndef SWITCHBOARD_CONFIG_H
 #define SWITCHBOARD_CONFIG_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/process/need.h"
 
@@ -32,6 +34,7 @@ struct config {
     const char *magic_file;
     const char *public_url;
     const char *graph_destructive;
+    const char *trail_days;
     const char *document_root;
     const char *host;
     const char *run_dir;
@@ -57,6 +60,7 @@ enum config_kind {
     CONFIG_HOSTS,   /* host names separated by spaces; each may begin with `*.` */
     CONFIG_EGRESS,  /* public | private */
     CONFIG_SWITCH,  /* yes | no */
+    CONFIG_DAYS,    /* a number from 1 to 36500 */
     CONFIG_NAME,    /* letters, digits, `.`, `-` and `_`, at most CONFIG_NAME_MAX, or empty */
 };
 
@@ -89,6 +93,9 @@ const char *config_form(const struct config_key *key);
 
 /* Whether the value of a CONFIG_SWITCH is yes. */
 bool config_is_on(const char *value);
+
+/* The number of a CONFIG_DAYS, in milliseconds. */
+int64_t config_days(const char *value);
 
 /* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);

@@ -30,7 +30,7 @@ struct http_use {
 };
 
 /* Initializes libcurl, and loads the modules that name resolution and TLS are configured to use
- * (resolver.h, openssl.cnf(5)). Call it before confine. Returns false on failure. */
+ * (nsswitch.conf(5), openssl.cnf(5)). Call it before confine. Returns false on failure. */
 bool http_prepare(void);
 
 /* Starts to describe a transfer: resets the options of the handle `client->curl`, which keeps its

@@ -1,10 +1,13 @@
-/* API tokens: `sb_` and 64 hexadecimal digits of 32 random bytes (spec 5.1). */
+/* API tokens: a prefix and 64 hexadecimal digits of 32 random bytes (spec 5.1). */
 #ifndef SWITCHBOARD_TOKEN_H
 #define SWITCHBOARD_TOKEN_H
 
 #include "base/crypto.h"
 
-enum { TOKEN_SIZE = 3 + 64 + 1, TOKEN_LAST_SIZE = 4 + 1 };
+#define TOKEN_MAIN   "sb_"  /* the prefix of a user's main token */
+#define TOKEN_SCOPED "sbk_" /* of one with a part of its scopes; they are looked up by it */
+
+enum { TOKEN_SIZE = 4 + 64 + 1, TOKEN_LAST_SIZE = 4 + 1 };
 
 /* A new token, and what is stored of it: its hash, and its last characters, which identify it in
  * the dashboard. */
@@ -14,6 +17,7 @@ struct token {
     char last4[TOKEN_LAST_SIZE];
 };
 
-void token_make(struct token *token);
+/* `prefix`: TOKEN_MAIN or TOKEN_SCOPED. */
+void token_make(struct token *token, const char *prefix);
 
 #endif

@@ -1,3 +1,12 @@
+/* The wait before the next attempt:
+ *
+ *     a valid `Retry-After`         what it says, but at least 60 s, and at most one hour or twice
+ *                                   the wait of the table, whichever is longer; not varied
+ *     429, 502, 503, 504, timeout   that of the table, but at least 60 s
+ *     any other failure             that of the table `waits`
+ *
+ * A wait of the table is varied by up to 20 % either way.
+ */
 #include "delivery/retry.h"
 
 #include <string.h>

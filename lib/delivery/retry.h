@@ -17,13 +17,7 @@ struct retry_failure {
 };
 
 /* Sets `*next` to the time of the next attempt (ms), or returns false when the event has used all
- * its attempts.
- *
- * The waits between the attempts are 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each
- * varied by up to 20 % either way through `random` (any 32 bits). Where the receiver is
- * overloaded (429, 502, 503, 504, timeout) they are at least 60 s. A valid `Retry-After` replaces
- * the wait and is not varied; it is limited to the range from 60 s to the longer of one hour and
- * twice the wait. */
+ * its attempts. retry.c has the waits; `random`, any 32 bits, varies them. */
 bool retry_schedule(const struct retry_failure *failure, uint32_t random, int64_t *next);
 
 /* Reads a `Retry-After`: seconds or one of the three forms of an HTTP date (RFC 9110 10.2.3,

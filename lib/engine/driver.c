@@ -84,6 +84,11 @@ enum store_result sql_result(struct store *store) {
     return failure;
 }
 
+enum store_result sql_found(struct store *store, bool found) {
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
 bool sql_failed(const struct store *store) {
     return store->failure != STORE_OK;
 }

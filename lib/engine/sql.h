@@ -86,6 +86,10 @@ int sql_changes(const struct store *store);
 /* The first failure since the last sql_result, or STORE_OK; clears it. */
 enum store_result sql_result(struct store *store);
 
+/* As sql_result; STORE_NOT_FOUND when nothing failed and the row that the call needs was not
+ * found. */
+enum store_result sql_found(struct store *store, bool found);
+
 /* Columns of the current row, from 0, copied into the arena. NULL stays NULL (p == NULL). */
 const char *column_text(struct statement *statement, int column, struct arena *arena);
 struct slice column_blob(struct statement *statement, int column, struct arena *arena);

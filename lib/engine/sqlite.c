@@ -67,14 +67,21 @@ static enum store_result result_of(int code) {
     }
 }
 
+/* The system's error behind SQLite's; 0: none is known. */
+static int system_error(const struct connection *c, int code) {
+    const int kind = code & 0xff;
+    return c->db && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR) ? sqlite3_system_errno(c->db)
+                                                                      : 0;
+}
+
 static void latch(struct store *store, int code) {
     struct connection *c = connection_of(store);
     if (store->failure || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
         return;
-    bool is_file = (code & 0xff) == SQLITE_CANTOPEN && c->db;
-    int system = is_file ? sqlite3_system_errno(c->db) : 0;
+    const int system = system_error(c, code);
+    const bool is_full = system == ENOSPC; /* SQLITE_FULL is of the database and its log alone */
     c->code = code;
-    store->failure = sql_refuse(store, result_of(code), "%s%s%s (SQLite %d)",
+    store->failure = sql_refuse(store, is_full ? STORE_FULL : result_of(code), "%s%s%s (SQLite %d)",
                                 c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(code),
                                 system ? ": " : "", system ? strerror(system) : "", code);
 }

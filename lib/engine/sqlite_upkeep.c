@@ -1,4 +1,10 @@
-/* Backup, restoration and inspection of a SQLite database. */
+/* Backup, restoration and inspection of a SQLite database.
+ *
+ * The file of a restoration is checked completely before. An existing database stays the same file,
+ * and its content is replaced in one transaction: processes that have it open continue with the new
+ * content, and a restoration that is killed changes nothing. The former content is copied to
+ * `target.before-restore` first. A new database gets its directory's owner and group.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

@@ -8,8 +8,9 @@
 enum { MOST = 64 /* rows of a kind: then all are read again */, MOST_BYTES = 4 * 1024 * 1024 };
 
 struct kept_user {
-    unsigned char hash[32];
+    unsigned char hash[32]; /* of the user's token, or of a scoped one */
     struct store_user user;
+    struct store_scoped_token token; /* without an id: the user's */
 };
 
 struct kept_line {
@@ -101,21 +102,32 @@ static struct line copy_line(struct arena *arena, struct line line) {
     return line;
 }
 
+static struct store_scoped_token copy_scoped(struct arena *arena, struct store_scoped_token token) {
+    token.id = copy_text(arena, token.id);
+    token.name = copy_text(arena, token.name);
+    token.scopes = copy_text(arena, token.scopes);
+    return token;
+}
+
 /* --- users --- */
 
 bool access_cache_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
-                            struct store_user *user) {
+                            struct store_user *user, struct store_scoped_token *token) {
     const struct access_cache *kept = current(store);
-    for (size_t i = 0; kept && i < kept->user_count; i++)
-        if (memcmp(kept->users[i].hash, hash, 32) == 0) {
-            *user = copy_user(arena, kept->users[i].user);
-            return true;
-        }
+    for (size_t i = 0; kept && i < kept->user_count; i++) {
+        const struct kept_user *row = &kept->users[i];
+        if (memcmp(row->hash, hash, 32) != 0 || (row->token.id != NULL) != (token != NULL))
+            continue;
+        *user = copy_user(arena, row->user);
+        if (token)
+            *token = copy_scoped(arena, row->token);
+        return true;
+    }
     return false;
 }
 
 void access_cache_keep_user(struct store *store, const unsigned char hash[32],
-                            const struct store_user *user) {
+                            const struct store_user *user, const struct store_scoped_token *token) {
     struct access_cache *kept = store->kept;
     if (!kept || !kept->is_known)
         return;
@@ -124,6 +136,7 @@ void access_cache_keep_user(struct store *store, const unsigned char hash[32],
     struct kept_user *to = &kept->users[kept->user_count++];
     memcpy(to->hash, hash, 32);
     to->user = copy_user(&kept->arena, *user);
+    to->token = token ? copy_scoped(&kept->arena, *token) : (struct store_scoped_token){0};
 }
 
 /* --- lines --- */

@@ -7,14 +7,17 @@
 
 #include "engine/sql.h"
 #include "store/line.h"
+#include "store/scoped_token.h"
 
-/* Copies the user of the token with this hash into `*user` if it is kept; else false. */
+/* Copies the user of the token with this hash into `*user` if it is kept, else false: of a scoped
+ * token, which may have expired since, with `*token`; of the user's own one, whose `token` is
+ * NULL. */
 bool access_cache_find_user(struct store *store, struct arena *arena, const unsigned char hash[32],
-                            struct store_user *user);
+                            struct store_user *user, struct store_scoped_token *token);
 
-/* Keeps the user, after a access_cache_find_user that did not find it. */
+/* Keeps the user, after an access_cache_find_user that did not find it. */
 void access_cache_keep_user(struct store *store, const unsigned char hash[32],
-                            const struct store_user *user);
+                            const struct store_user *user, const struct store_scoped_token *token);
 
 /* The same for a line, with its account, by the user's id and the platform's id of the line. */
 bool access_cache_find_line(struct store *store, struct arena *arena, const char *user_id,

@@ -3,17 +3,13 @@
 #include <stdio.h>
 
 #include "base/crypto.h"
+#include "store/deed.h"
 #include "store/inbox/change.h"
 #include "store/inbox/contact_find.h"
-#include "store/logins.h"
+#include "store/member.h"
+#include "store/scoped_token.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
-/* The result; STORE_NOT_FOUND when the row that the call needs was not found. */
-static enum store_result result_found(struct store *store, bool found) {
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
-}
 
 /* Copies the id from INSERT ... RETURNING, and runs the statement to its end: SQLite writes when
  * the last step is done. */
@@ -41,6 +37,19 @@ static bool lock_user(struct store *store, const char *email, char id[ID_SIZE]) 
     return find_user(store, email, id) && strcmp(id, found) == 0;
 }
 
+/* Makes the member with the user's email its owner; `known` "": there is none yet. */
+static bool enter_owner(struct store *store, const struct store_new_user *user, const char *known) {
+    enum member_refusal refusal;
+    const struct store_new_member owner = {.id = *known ? known : user->member_id,
+                                           .user_id = user->id,
+                                           .email = user->email,
+                                           .name = user->email,
+                                           .role = ROLE_OWNER,
+                                           .created_by = "switchboard user",
+                                           .now = user->now};
+    return member_enter(store, &owner, *known, &refusal);
+}
+
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user) {
     static struct statement add = {
         .sql = "INSERT INTO \"user\" (id, email, created_at) VALUES (?1, ?2, ?3) "
@@ -48,16 +57,27 @@ enum store_result store_insert_user(struct store *store, const struct store_new_
     static struct statement add_token = {
         .sql = "INSERT INTO api_token (user_id, hash, created_at, last4) VALUES (?1, ?2, ?3, ?4) "
                "ON CONFLICT (user_id) DO NOTHING"};
+    char member_id[ID_SIZE];
     while (sql_transact(store))
-        if (sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)))
+        if (member_lock(store, user->id, user->email, member_id) &&
+            sql_run(store, &add, TEXT(user->id), TEXT(user->email), INTEGER(user->now)) &&
             sql_run(store, &add_token, TEXT(user->id), HASH(user->token_hash), INTEGER(user->now),
-                    TEXT(user->token_last4));
+                    TEXT(user->token_last4)) &&
+            enter_owner(store, user, member_id))
+            store_trail(store, user->id, user->id);
     return sql_result(store);
 }
 
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now) {
     static struct statement delete_token = {.sql = "DELETE FROM api_token WHERE user_id = ?1"};
     static struct statement mark = {.sql = "UPDATE \"user\" SET deleted_at = ?2 WHERE id = ?1"};
+    static struct statement release_lines = {
+        .sql = "UPDATE line SET phone_number_id = 'released ' || id || ' ' || phone_number_id, "
+               "archived_at = coalesce(archived_at, ?2) "
+               "WHERE account_id IN (SELECT a.id FROM account a WHERE a.user_id = ?1)"};
+    static struct statement release_accounts = {
+        .sql = "UPDATE account SET waba_id = 'released ' || id || ' ' || waba_id, "
+               "access_token = NULL WHERE user_id = ?1"};
     char id[ID_SIZE];
     bool found = false;
     while (sql_transact(store)) {
@@ -66,24 +86,30 @@ enum store_result store_delete_user(struct store *store, const char *email, int6
             continue;
         }
         found = true;
-        if (sql_run(store, &delete_token, TEXT(id)) && store_end_logins(store, id))
-            sql_run(store, &mark, TEXT(id), INTEGER(now));
+        if (sql_run(store, &delete_token, TEXT(id)) && store_end_scoped_tokens(store, id) &&
+            member_end_all(store, id) && sql_run(store, &release_lines, TEXT(id), INTEGER(now)) &&
+            sql_run(store, &release_accounts, TEXT(id)) &&
+            sql_run(store, &mark, TEXT(id), INTEGER(now)))
+            store_trail(store, id, id);
     }
-    return result_found(store, found);
+    return sql_found(store, found);
 }
 
 enum store_result store_replace_token(struct store *store, const char *email,
                                       const unsigned char token_hash[CRYPTO_HASH_SIZE],
                                       const char *last4, int64_t now) {
     static struct statement replace = {
-        .sql = "UPDATE api_token SET hash = ?2, created_at = ?3, last4 = ?4 WHERE user_id = "
-               "(SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL)"};
+        .sql = "UPDATE api_token SET hash = ?2, created_at = ?3, last4 = ?4 WHERE user_id = ?1"};
+    char id[ID_SIZE];
     bool found = false;
-    while (sql_transact(store))
-        found =
-            sql_run(store, &replace, TEXT(email), HASH(token_hash), INTEGER(now), TEXT(last4)) &&
-            sql_changes(store) > 0;
-    return result_found(store, found);
+    while (sql_transact(store)) {
+        found = find_user(store, email, id) &&
+                sql_run(store, &replace, TEXT(id), HASH(token_hash), INTEGER(now), TEXT(last4)) &&
+                sql_changes(store) > 0;
+        if (found)
+            store_trail(store, id, id);
+    }
+    return sql_found(store, found);
 }
 
 enum store_result store_set_plan(struct store *store, const struct store_new_plan *plan) {
@@ -97,12 +123,13 @@ enum store_result store_set_plan(struct store *store, const struct store_new_pla
     bool found = false;
     while (sql_transact(store)) {
         found = lock_user(store, plan->email, id);
-        if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))))
+        if (found && (plan->is_addon || sql_run(store, &delete_primary, TEXT(id))) &&
             sql_run(store, &set, TEXT(id), TEXT(plan->name), INTEGER(plan->is_addon),
                     plan->ends_at == INT64_MAX ? NO_INTEGER : INTEGER(plan->ends_at),
-                    INTEGER(plan->now));
+                    INTEGER(plan->now)))
+            store_trail(store, id, NULL);
     }
-    return result_found(store, found);
+    return sql_found(store, found);
 }
 
 enum store_result store_insert_account(struct store *store,
@@ -119,31 +146,35 @@ enum store_result store_insert_account(struct store *store,
         found = find_user(store, account->email, user_id);
         if (found && account->token)
             sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
-        if (found && sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
-                             TEXT(account->name), BLOB(sql_seal(store, account->token)),
-                             INTEGER(account->now)))
+        if (found &&
+            sql_run(store, &add, TEXT(account->id), TEXT(user_id), TEXT(account->waba_id),
+                    TEXT(account->name), BLOB(sql_seal(store, account->token)),
+                    INTEGER(account->now)) &&
             sql_run(store, &set_default, TEXT(user_id), TEXT(account->id),
-                    INTEGER(account->make_default));
+                    INTEGER(account->make_default)))
+            store_trail(store, user_id, account->id);
     }
-    return result_found(store, found);
-}
-
-enum store_result store_set_account_token(struct store *store, const char *account_id,
-                                          const struct store_secret *token) {
-    static struct statement set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"};
-    bool found = false;
-    while (sql_transact(store)) {
-        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
-        found = sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
-                sql_changes(store) > 0;
-    }
-    return result_found(store, found);
+    return sql_found(store, found);
 }
 
 static bool find_user_of(struct store *store, const char *account_id, char user_id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
     sql_start(store, &s, TEXT(account_id));
     return sql_read_id(store, &s, user_id);
+}
+
+enum store_result store_set_account_token(struct store *store, const char *account_id,
+                                          const struct store_secret *token) {
+    static struct statement set = {.sql = "UPDATE account SET access_token = ?2 WHERE id = ?1"};
+    char user_id[ID_SIZE];
+    bool found = false;
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+        found = sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
+                sql_changes(store) > 0 && find_user_of(store, account_id, user_id) &&
+                store_trail(store, user_id, account_id);
+    }
+    return sql_found(store, found);
 }
 
 static bool upsert_line(struct store *store, const struct store_new_line *line, char id[ID_SIZE]) {
@@ -175,11 +206,27 @@ enum store_result store_insert_line(struct store *store, const struct store_new_
         found = find_user_of(store, line->account_id, user_id);
         written = found && (upsert_line(store, line, id) ||
                             (written && sql_may_have_committed(store) && !sql_failed(store)));
-        if (written)
-            sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary));
+        if (written &&
+            sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary)))
+            store_trail(store, user_id, id);
     }
-    enum store_result result = result_found(store, found);
+    enum store_result result = sql_found(store, found);
     return result == STORE_OK && !written ? STORE_CONFLICT : result;
+}
+
+/* Leaves a row about the line in the trail of its user. */
+static bool leave_line(struct store *store, const char *phone_number_id) {
+    static struct statement s = {
+        .sql = "SELECT a.user_id, l.id FROM line l JOIN account a ON a.id = l.account_id "
+               "WHERE l.phone_number_id = ?1"};
+    char user_id[ID_SIZE], id[ID_SIZE];
+    sql_start(store, &s, TEXT(phone_number_id));
+    if (!sql_row(store, &s))
+        return false;
+    column_id(&s, 0, user_id);
+    column_id(&s, 1, id);
+    sql_stop(&s);
+    return store_trail(store, user_id, id);
 }
 
 enum store_result store_archive_line(struct store *store, const char *phone_number_id,
@@ -189,9 +236,20 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
                "WHERE phone_number_id = ?1"};
     bool found = false;
     while (sql_transact(store))
-        found =
-            sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) && sql_changes(store) > 0;
-    return result_found(store, found);
+        found = sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) &&
+                sql_changes(store) > 0 && leave_line(store, phone_number_id);
+    return sql_found(store, found);
+}
+
+enum store_result store_register_line(struct store *store, const char *phone_number_id) {
+    static struct statement set = {
+        .sql = "UPDATE line SET is_registered = 1, platform_type = 'CLOUD_API' "
+               "WHERE phone_number_id = ?1"};
+    bool found = false;
+    while (sql_transact(store))
+        found = sql_run(store, &set, TEXT(phone_number_id)) && sql_changes(store) > 0 &&
+                leave_line(store, phone_number_id);
+    return sql_found(store, found);
 }
 
 /* The line of a block, its account and its user. */
@@ -244,10 +302,11 @@ enum store_result store_block_contact(struct store *store, struct store_block *b
         if (found && find_or_insert_contact(store, owner.account_id, block) &&
             sql_run(store, &add, TEXT(owner.user_id), TEXT(owner.line_id), TEXT(block->contact_id),
                     INTEGER(block->now), TEXT(block->bsuid ? block->bsuid : block->phone)) &&
-            sql_changes(store))
-            change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
+            sql_changes(store) &&
+            change_thread_of(store, owner.user_id, owner.line_id, block->contact_id))
+            store_trail(store, owner.user_id, block->contact_id);
     }
-    return result_found(store, found);
+    return sql_found(store, found);
 }
 
 enum store_result store_unblock_contact(struct store *store, struct store_block *block,
@@ -264,9 +323,9 @@ enum store_result store_unblock_contact(struct store *store, struct store_block 
             found && contact_find_locked(store, owner.account_id, identity, block->contact_id) &&
             sql_run(store, &delete_block, TEXT(owner.line_id), TEXT(block->contact_id)) &&
             sql_changes(store) > 0;
-        if (is_deleted)
-            change_thread_of(store, owner.user_id, owner.line_id, block->contact_id);
+        if (is_deleted && change_thread_of(store, owner.user_id, owner.line_id, block->contact_id))
+            store_trail(store, owner.user_id, block->contact_id);
         *was_blocked = is_deleted || (*was_blocked && sql_may_have_committed(store));
     }
-    return result_found(store, found);
+    return sql_found(store, found);
 }

@@ -12,9 +12,11 @@
 
 /* --- users, tokens, plans (spec 5) --- */
 
-/* A user and its API token, of which only the SHA-256 and the last characters are kept. */
+/* A user and its API token, of which only the SHA-256 and the last characters are kept. The member
+ * with the email, or a new one, is its owner. */
 struct store_new_user {
     const char *id, *email;
+    const char *member_id; /* of a new member */
     unsigned char token_hash[CRYPTO_HASH_SIZE];
     const char *token_last4; /* its last characters; NULL: not known */
     int64_t now;
@@ -23,9 +25,10 @@ struct store_new_user {
 /* STORE_CONFLICT: another user has the email. */
 enum store_result store_insert_user(struct store *store, const struct store_new_user *user);
 
-/* Marks the user as deleted and deletes its token, which stops working at once (spec 5.3), its
- * password and its sessions. The user's row, accounts and data stay. STORE_NOT_FOUND: no such user.
- */
+/* Marks the user as deleted and deletes its tokens, which stop working at once (spec 5.3), its
+ * memberships, its invitations and its sessions. The user's row, accounts and data stay; the
+ * accounts lose the platform access token, and accounts and lines the platform's ids, which another
+ * user can link. Former id: `released ID FORMER`. STORE_NOT_FOUND: no such user. */
 enum store_result store_delete_user(struct store *store, const char *email, int64_t now);
 
 /* Replaces the token's hash in one statement: the old token stops working when the new one starts
@@ -80,6 +83,9 @@ enum store_result store_insert_line(struct store *store, const struct store_new_
 /* Archives the line: it is no longer listed and cannot send. A line that is archived already keeps
  * its time. STORE_NOT_FOUND: no such line. */
 enum store_result store_archive_line(struct store *store, const char *phone_number_id, int64_t now);
+
+/* Marks the line as registered at the Cloud API. STORE_NOT_FOUND: no such line. */
+enum store_result store_register_line(struct store *store, const char *phone_number_id);
 
 /* --- blocked contacts (spec 3) --- */
 

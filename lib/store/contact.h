@@ -75,6 +75,8 @@ enum store_result store_list_contact_threads(struct store *store, struct arena *
 #define CONTACT_COLUMNS                                                                            \
     "c.id, c.account_id, c.phone, c.bsuid, c.parent_bsuid, c.created_at, "                         \
     "c.updated_at" CONTACT_PROFILE(CONTACT_COLUMN)
+#define CONTACT_COUNT(number, column, json, title) +1
+enum { CONTACT_COLUMN_COUNT = 7 CONTACT_PROFILE(CONTACT_COUNT) };
 struct statement;
 struct contact contact_of_row(struct statement *s, int first, struct arena *arena);
 

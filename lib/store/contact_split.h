@@ -31,14 +31,10 @@ struct store_contact_split {
     size_t identity_count;
 };
 
-/* Refuses the changes that join the identity to the others of the contact: those that led to it,
- * or, if there are none or they do not divide the contact, those that led away from it. What was
- * reported to follow from the identity goes with it. Contacts, messages, threads, blocks and former
- * ids are derived anew; a repetition of a report does not join them again. A second call changes
- * nothing.
- *
- * STORE_NOT_FOUND: there is no such contact. STORE_CONFLICT: the identity cannot be divided from
- * the contact, store_reason says why. Works in `arena`. */
+/* Divides the identity, with what follows from it, from the others of the contact, for good
+ * (contact_split.c). A second call changes nothing. STORE_NOT_FOUND: there is no such contact.
+ * STORE_CONFLICT: the identity cannot be divided from the contact, store_reason says why. Works in
+ * `arena`. */
 enum store_result store_split_contact(struct store *store, struct arena *arena,
                                       struct store_contact_split *split);
 

@@ -15,7 +15,7 @@ struct store_event {
     struct contact contact; /* id NULL: unknown */
     const char *thread_id;
     const char *source;      /* lead.created: new_contact, ad or lead_event */
-    const char *wamid;       /* lead.created: the message that caused it */
+    const char *wamid;       /* the message that it is about, or that caused it */
     struct slice message;    /* the platform's message object */
     struct slice status;     /* the platform's status object */
     struct slice referral;   /* lead.created, source ad */

@@ -4,6 +4,7 @@
 #ifndef SWITCHBOARD_STORE_EVENT_LOG_H
 #define SWITCHBOARD_STORE_EVENT_LOG_H
 
+#include "store/contact.h"
 #include "store/listing.h"
 
 struct store_event_attempt {
@@ -40,6 +41,8 @@ struct store_event_entry {
     int64_t finished_at;     /* INT64_MAX: not finished */
     int last_status;         /* of the last failed attempt, else of the last one; 0: none */
     const char *last_error;  /* NULL: no delivery has failed last */
+    const char *wamid;       /* the message that it is about; NULL: none */
+    struct contact contact;  /* as it is now; id NULL: about none */
     const struct store_event_delivery *deliveries; /* in the order of the webhooks' ids */
     size_t delivery_count;
     struct slice body; /* store_find_event only, and so are the attempts */
@@ -60,6 +63,7 @@ struct store_event_filter {
     int64_t since, until;     /* created at `since` or later, and before `until` */
     const char *webhook_id;   /* NULL: any; else the events are shown as delivered to this webhook:
                                  state and failure are those of the delivery */
+    const char *event_id, *wamid, *contact_id; /* at most one: what is searched for; else NULL */
 };
 
 /* Lists the user's events that match the filter, the newest first: at most `page->limit` of those

@@ -17,6 +17,10 @@ struct inbox_thread {
     bool is_blocked;
     int64_t last_message_at;
     int64_t last_inbound_at; /* INT64_MIN: the contact never wrote */
+    int64_t waiting_since;   /* when the first message that waits for an answer was sent; INT64_MAX:
+                                none does, or the line is archived */
+    int64_t failed_at;       /* when the last message was sent, if it failed, else INT64_MAX */
+    int64_t done_at;         /* INT64_MAX: not marked as done */
     struct message last;     /* id NULL: none */
     int64_t change;
     const char **former_ids; /* of threads that were merged into it */
@@ -29,11 +33,15 @@ struct inbox_filter {
     const char *user_id;
     const char *line_id; /* NULL: of all lines */
     bool is_unread;      /* only those with unread messages */
+    bool is_failed;      /* only those whose last message sent failed */
+    bool is_waiting;     /* only those that wait for an answer */
     size_t limit;
 };
 
 /* Lists the threads after `after` (NULL: the first ones), newest message first: in the order of
- * (last_message_at, id), descending. */
+ * (last_message_at, id), descending; those that wait for an answer, longest first: in the order of
+ * (waiting_since, id). An index answers each single condition; further ones are compared row by
+ * row. */
 enum store_result inbox_list_threads(struct store *store, struct arena *arena,
                                      const struct inbox_filter *filter,
                                      const struct list_key *after, struct inbox_thread **threads,
@@ -43,6 +51,16 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
  * STORE_NOT_FOUND: there is none. */
 enum store_result inbox_find_thread(struct store *store, struct arena *arena, const char *user_id,
                                     const char *id, struct inbox_thread *thread);
+
+enum { COUNTED_MOST = 1000 }; /* threads of a kind that are counted */
+
+/* How much there is to do: at most COUNTED_MOST of each kind. */
+struct inbox_counts {
+    int64_t unread, waiting, failed;
+    int64_t waiting_since; /* of the thread that waits longest; INT64_MAX: none waits */
+};
+enum store_result inbox_count(struct store *store, const char *user_id,
+                              struct inbox_counts *counts);
 
 /* Reads the number of the user's last change. */
 enum store_result inbox_last_change(struct store *store, const char *user_id, int64_t *change);
@@ -64,7 +82,8 @@ struct inbox_search {
     const char *account_id; /* NULL: contacts of all accounts */
     const char *q;
     const char *line_id; /* threads: of this line; NULL: of all lines */
-    bool is_unread;      /* threads: only those with unread messages */
+    bool is_unread;      /* threads: only those with unread messages, and so on, as above */
+    bool is_failed, is_waiting;
     size_t limit;
 };
 
@@ -90,5 +109,35 @@ enum store_result inbox_search_threads(struct store *store, struct arena *arena,
                                        const struct inbox_position *after,
                                        struct inbox_thread **threads, size_t *count,
                                        struct inbox_position *next);
+
+/* --- search of words in messages --- */
+
+enum { SEARCH_MESSAGES_MOST = 20000 }; /* messages that one call compares */
+
+struct message_search {
+    const char *user_id;
+    const char *thread_id; /* NULL: the messages of all threads of the user */
+    size_t limit;
+    /* Whether a message with this body is a result. What it needs lives in `scratch`. */
+    bool (*is_match)(void *context, struct slice body, struct arena *scratch);
+    void *context;
+};
+
+/* How far a search has come: the threads in the order of inbox_list_threads, the messages of each
+ * as MESSAGES_OLDER. */
+struct message_place {
+    struct list_key thread;  /* (last_message_at, id) of the thread; id "": before the first one */
+    struct list_key message; /* of the last message that was compared in it */
+};
+
+/* Compares messages from `*place` on, at most SEARCH_MESSAGES_MOST, until there are `limit`
+ * results: `ids` of messages, in the order of the walk. A search in one thread begins at this
+ * thread. Sets `*place` to the last one that was compared; `*is_end`: there are no more. A thread
+ * that gets a message during a search is before its place then, and is not searched any more unless
+ * the search was in it. */
+enum store_result inbox_search_messages(struct store *store, struct arena *arena,
+                                        const struct message_search *search,
+                                        struct message_place *place, const char ***ids,
+                                        size_t *count, bool *is_end);
 
 #endif

@@ -1,6 +1,7 @@
 #include "store/line.h"
 
 #include "engine/sql.h"
+#include "store/deed.h"
 
 struct line line_of_row(struct statement *s, int first, struct arena *arena) {
     return (struct line){
@@ -60,8 +61,7 @@ enum store_result store_find_line_by_id(struct store *store, struct arena *arena
         *line = read_line(&s, arena);
         sql_stop(&s);
     }
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 /* Whether the user has the line, and whether it is archived. */
@@ -99,8 +99,8 @@ enum store_result store_change_line(struct store *store, const char *user_id, co
         found = is_owned(store, user_id, line_id, &is_archived);
         conflicts = found && change->makes_primary &&
                     (change->archives || (is_archived && !change->restores));
-        if (found && !conflicts)
-            write_change(store, user_id, line_id, change);
+        if (found && !conflicts && write_change(store, user_id, line_id, change))
+            store_trail(store, user_id, line_id);
     }
     enum store_result result = sql_result(store);
     if (result != STORE_OK)

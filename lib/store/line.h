@@ -25,8 +25,8 @@ enum store_result store_list_lines(struct store *store, struct arena *arena,
                                    const struct line_filter *filter, struct line **lines,
                                    size_t *count);
 
-/* Finds the user's line with this platform id, and its account. STORE_NOT_FOUND: none, or it is
- * archived. */
+/* Finds the user's line with this platform id, or any user's with `user_id` NULL, and its account.
+ * STORE_NOT_FOUND: none, or it is archived. */
 enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
                                   const char *phone_number_id, struct line *line);
 

@@ -17,8 +17,7 @@ enum store_result store_find_user(struct store *store, const char *email, char i
         .sql = "SELECT id FROM \"user\" WHERE email = ?1 AND deleted_at IS NULL"};
     sql_start(store, &s, TEXT(email));
     bool found = sql_read_id(store, &s, id);
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 static struct store_user_entry *add_user(struct buffer *users, struct statement *s,

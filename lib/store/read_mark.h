@@ -11,4 +11,9 @@
 enum store_result store_mark_read(struct store *store, const char *user_id, const char *thread_id,
                                   const char *up_to, int64_t *unread);
 
+/* Makes the thread one with unread messages: their number, at least 1, is written to `*unread`. A
+ * read mark ends it. STORE_NOT_FOUND: no such thread. */
+enum store_result store_mark_unread(struct store *store, const char *user_id, const char *thread_id,
+                                    int64_t *unread);
+
 #endif

@@ -109,8 +109,7 @@ enum store_result store_delete_refusal(struct store *store, const char *id) {
     while (sql_transact(store))
         found = (sql_run(store, &s, TEXT(id)) && sql_changes(store) > 0) ||
                 (found && sql_may_have_committed(store));
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 enum store_result store_list_foreign_wabas(struct store *store, struct arena *arena, int64_t since,

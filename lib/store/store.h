@@ -45,16 +45,22 @@ enum store_result store_authenticate(struct store *store, struct arena *arena,
 struct store_session {
     const char *id;
     int64_t created_at;   /* the login */
+    int64_t confirmed_at; /* the login, or the last time that the password was given again */
     int64_t last_seen_at; /* the login, or the last renewal */
     int64_t expires_at;   /* it ends then, unless it is renewed */
     bool is_by_link;      /* the login was by a link, not by the password */
+    /* whose session it is; not in lists */
+    const char *member_id, *member_email, *member_name;
+    const char *role; /* in the workspace (member.h) */
 };
 
-/* Finds the user, who is not deleted, and the session whose value has this SHA-256 and that has not
- * ended, or STORE_NOT_FOUND. */
+/* Finds the session whose value has this SHA-256 and that has not ended, and the user, the
+ * workspace: `workspace`, or NULL: the one that the session shows. STORE_NOT_FOUND also when the
+ * member of the session does not belong to it. The membership is read each time, so that a removal
+ * and a change of role act from their commit on. */
 enum store_result store_authenticate_session(struct store *store, struct arena *arena,
-                                             const unsigned char hash[32], int64_t now,
-                                             struct store_user *user,
+                                             const unsigned char hash[32], const char *workspace,
+                                             int64_t now, struct store_user *user,
                                              struct store_session *session);
 
 struct store_account {

@@ -17,12 +17,9 @@ enum store_result store_migrate(const char *target, int *from, int *to, struct s
  * `path` exists already; nothing was written. */
 enum store_result store_backup(struct store *store, const char *path);
 
-/* Replaces the content of the database at `target` with that of the database `file`, which is
- * checked completely before. An existing database stays the same file, and its content is replaced
- * in one transaction: processes that have it open continue with the new content, and a restoration
- * that is killed changes nothing. The former content is copied to `target.before-restore` first. A
- * new database gets its directory's owner and group. `*restoration` is zero, but for `accept` and
- * its context. STORE_CONFLICT: `file` cannot be restored, or was refused, or a file is in the way;
+/* Replaces the content of the database at `target` with that of the database `file`, in one
+ * transaction (engine/sqlite_upkeep.c). `*restoration` is zero, but for `accept` and its context.
+ * STORE_CONFLICT: `file` cannot be restored, or was refused, or a file is in the way;
  * STORE_NOT_FOUND: no such `file`. `*store` is for store_reason and store_close only. */
 enum store_result store_restore(const char *target, const char *file,
                                 struct store_restoration *restoration, struct store **store);
@@ -74,15 +71,11 @@ struct store_move {
     const char *reason; /* of a failure, for the operator; without the password of a target */
 };
 
-/* Copies all rows of `source` to `target`, which may be missing (a file) or empty, and must have no
- * rows. Then stops the writers of the source, copies what changed meanwhile, compares number and
- * hash of the rows of every table, and marks the source as moved: programs refuse it from then on,
- * those that have it open too. Until then the target is marked as incomplete, and programs refuse
- * it.
- *
- * A call that fails or is killed leaves the source as it was, or marked as moved to a complete
- * target: repeat it with the same arguments. STORE_CONFLICT: the databases or their content do not
- * allow it. Other failures are those of the database named in `reason`. */
+/* Moves all rows of `source` to `target`, which may be missing (a file) or empty, and must have no
+ * rows (moving.c has the steps). A call that fails or is killed leaves the source as it was, or
+ * marked as moved to a complete target: repeat it with the same arguments. STORE_CONFLICT: the
+ * databases or their content do not allow it. Other failures are those of the database named in
+ * `reason`. */
 enum store_result store_move(const char *source, const char *target, struct arena *arena,
                              int64_t now, struct store_move *move);
 

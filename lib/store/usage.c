@@ -43,33 +43,33 @@ enum store_result store_sum_usage(struct store *store, const char *user_id, cons
     return sql_result(store);
 }
 
-static void note_usage(struct usage_last *last, int64_t hour, enum usage_measure measure,
-                       int64_t latest) {
-    if (measure != USAGE_OUT && hour > last->webhook)
-        last->webhook = hour;
-    else if (measure == USAGE_OUT && hour > last->sent && hour <= latest)
-        last->sent = hour;
+static int64_t last_hour(struct statement *s, int column) {
+    return column_is_null(s, column) ? INT64_MIN : column_integer(s, column);
 }
 
 enum store_result store_find_last_usage(struct store *store, const char *user_id, int64_t first,
                                         int64_t latest, const struct line *lines, size_t count,
                                         struct usage_last *last) {
-    static struct statement s = {.sql = "SELECT line_id, hour, measure FROM usage "
-                                        "WHERE user_id = ?1 AND hour >= ?2"};
-    struct arena arena;
+    static struct statement s = {
+        .sql = "SELECT l.id, "
+               "(SELECT max(u.hour) FROM usage u WHERE u.line_id = l.id AND u.measure = 'out' "
+               " AND u.hour >= ?2 AND u.hour <= ?3), "
+               "(SELECT max(u.hour) FROM usage u WHERE u.line_id = l.id AND u.measure <> 'out' "
+               " AND u.hour >= ?2) "
+               "FROM account a JOIN line l ON l.account_id = a.id WHERE a.user_id = ?1 "
+               "ORDER BY l.id"};
+    size_t at = 0;
+    char id[ID_SIZE];
     for (size_t i = 0; i < count; i++)
         last[i] = (struct usage_last){INT64_MIN, INT64_MIN};
-    arena_init(&arena, 1024 * 1024, NULL);
-    sql_start(store, &s, TEXT(user_id), INTEGER(first));
+    sql_start(store, &s, TEXT(user_id), INTEGER(first), INTEGER(latest));
     while (sql_row(store, &s)) {
-        const char *line_id = column_text(&s, 0, &arena);
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(lines[i].id, line_id) == 0)
-                note_usage(&last[i], column_integer(&s, 1), usage_find(column_text(&s, 2, &arena)),
-                           latest);
-        arena_reset(&arena);
+        column_id(&s, 0, id);
+        while (at < count && strcmp(lines[at].id, id) < 0)
+            at++;
+        if (at < count && strcmp(lines[at].id, id) == 0)
+            last[at] = (struct usage_last){last_hour(&s, 1), last_hour(&s, 2)};
     }
-    arena_free(&arena);
     return sql_result(store);
 }
 
@@ -86,4 +86,20 @@ enum store_result store_list_line_usage(struct store *store, struct arena *arena
     *last = arena_alloc(arena, (*count + 1) * sizeof **last);
     return store_find_last_usage(store, user_id, hour - (int64_t)days * 24, hour, *lines, *count,
                                  *last);
+}
+
+enum store_result store_count_messages(struct store *store, int64_t now, int64_t *count) {
+    static struct statement s = {
+        .sql = "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM ("
+               "SELECT u.count AS n FROM line l CROSS JOIN usage u WHERE u.line_id = l.id "
+               "AND u.measure = 'out' AND u.hour >= ?1 UNION ALL "
+               "SELECT u.count FROM line l CROSS JOIN usage u WHERE u.line_id = l.id "
+               "AND u.measure <> 'out' AND u.measure = 'in' AND u.hour >= ?1) AS counted"};
+    *count = 0;
+    sql_start(store, &s, INTEGER(now / USAGE_HOUR_MS - 24));
+    if (sql_row(store, &s)) {
+        *count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return sql_result(store);
 }

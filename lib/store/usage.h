@@ -46,13 +46,8 @@ struct usage_last {
     int64_t webhook; /* with a message or status that a webhook of the platform brought */
 };
 
-/* Returns the end of the hour, ms; INT64_MIN for INT64_MIN. */
-static inline int64_t usage_hour_end(int64_t hour) {
-    return hour == INT64_MIN ? INT64_MIN : (hour + 1) * USAGE_HOUR_MS;
-}
-
-/* Finds the last hours of each of the user's `count` lines, from the hour `first` on; of the
- * outgoing messages those up to the hour `latest`. What passed through other lines is left out. */
+/* Finds the last hours of each of the user's `count` lines, which are in the order of their ids,
+ * from the hour `first` on; of the outgoing messages those up to the hour `latest`. */
 enum store_result store_find_last_usage(struct store *store, const char *user_id, int64_t first,
                                         int64_t latest, const struct line *lines, size_t count,
                                         struct usage_last *last);
@@ -63,5 +58,12 @@ enum store_result store_list_line_usage(struct store *store, struct arena *arena
                                         const char *user_id, const char *account_id, int days,
                                         int64_t now, struct line **lines, struct usage_last **last,
                                         size_t *count);
+
+/* About how many bytes of the database's file an average message takes, with its statuses and
+ * indexes (doc/operation.md). */
+enum { USAGE_MESSAGE_BYTES = 1140 };
+
+/* Counts the messages in and out of all lines in the 24 hours before `now`, ms. */
+enum store_result store_count_messages(struct store *store, int64_t now, int64_t *count);
 
 #endif

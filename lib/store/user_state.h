@@ -9,11 +9,9 @@ enum { STORE_USER_STATE_MOST = 10000, STORE_USER_STATE_WEBHOOKS = 100 };
 /* Times are INT64_MAX where there is none. */
 struct store_user_state {
     int64_t token_created_at;
-    const char *token_last4; /* its last characters; NULL: not known */
-    bool is_configured;      /* URL and code of the first webhook are set (first_webhook.h) */
-    const char *url;         /* of that one, as the next line; "": none */
-    int64_t failing_since, suspended_at, next_probe_at;
-    int64_t pending, dead; /* events; STORE_USER_STATE_MOST: that many or more */
+    const char *token_last4;    /* its last characters; NULL: not known */
+    struct store_webhook first; /* store_find_first_webhook */
+    int64_t pending, dead;      /* events; STORE_USER_STATE_MOST: that many or more */
     int64_t oldest_pending_at;
     struct store_webhook *webhooks; /* the oldest STORE_USER_STATE_WEBHOOKS */
     size_t webhook_count;

@@ -1,5 +1,5 @@
 /* The webhooks of a user, which get events and forwarded POSTs. A user has any number of them.
- * first_webhook.h is the first one, as the routes of the configuration see it. */
+ * The routes of the configuration read and change the first one, the oldest of the kind event. */
 #ifndef SWITCHBOARD_STORE_USER_WEBHOOK_H
 #define SWITCHBOARD_STORE_USER_WEBHOOK_H
 
@@ -27,7 +27,7 @@ struct store_webhook {
     size_t line_count;
     bool all_lines;
     bool splits_messages;
-    bool is_first; /* the one of first_webhook.h: the oldest of the kind event */
+    bool is_first; /* the oldest of the kind event */
     int64_t created_at, updated_at;
     int64_t paused_at, failing_since, suspended_at, next_probe_at;
     int64_t pending, dead; /* deliveries; STORE_WEBHOOK_MOST: that many or more */
@@ -51,6 +51,11 @@ enum store_result store_list_callbacks(struct store *store, struct arena *arena,
  */
 enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
                                      const char *id, struct store_webhook *found);
+
+/* Finds the user's first webhook, without its phone_number_ids, `pending` and `dead`; a user
+ * without one gets an unset one, not STORE_NOT_FOUND. */
+enum store_result store_find_first_webhook(struct store *store, struct arena *arena,
+                                           const char *user_id, struct store_webhook *found);
 
 /* A new webhook, or a change of one. An insertion takes all values, a change those that are set. */
 struct store_webhook_change {
@@ -99,6 +104,25 @@ enum store_result store_list_suspended(struct store *store, struct arena *arena,
 enum store_result store_set_subscribed_fields(struct store *store, const char *user_id,
                                               const char *account_id, const char *fields,
                                               int64_t now);
+
+/* --- the first webhook (spec 2.8, 4.7) --- */
+
+/* Sets URL and code; `code` NULL keeps the code. Inserts a webhook if there is none. A replaced
+ * code still signs for 24 h. Ends the webhook's suspension and makes the pending events due. */
+enum store_result store_upsert_webhook_config(struct store *store, const char *user_id,
+                                              const char *url, const struct store_secret *code,
+                                              int64_t now);
+
+/* Replaces only the code, or inserts a webhook with only a code. The former one still signs for 24
+ * h. */
+enum store_result store_upsert_webhook_config_code(struct store *store, const char *user_id,
+                                                   const struct store_secret *code, int64_t now);
+
+/* Deletes URL and codes and cancels the pending deliveries; the webhook stays. */
+enum store_result store_delete_webhook_config(struct store *store, const char *user_id,
+                                              int64_t now);
+
+/* --- verification of URLs --- */
 
 enum { STORE_VERIFICATION_MS = 15000 }; /* a verification of a URL ends within this time */
 

@@ -80,10 +80,19 @@ static void walk_routes(const struct describer *to, struct json_writer *out,
 
 /* --- as text --- */
 
+/* Prints method and path, and the scope if there is one. */
+static void print_row(const char *method, const char *path, const char *scope) {
+    if (scope)
+        printf("  %-7s%-44s %s\n", method, path, scope);
+    else
+        printf("  %-7s%s\n", method, path);
+}
+
 static void print_route(struct json_writer *out, const struct route *route) {
     (void)out;
     unsigned required = route->guard ? route->guard->requires : 0;
-    printf("  %-7s%s\n%s", route->method, route->path, required ? "    requires  " : "");
+    print_row(route->method, route->path, scope_name(route->scope));
+    fputs(required ? "    requires  " : "", stdout);
     for (unsigned i = 0; i < sizeof requirements / sizeof *requirements; i++)
         if (required & 1U << i)
             printf("%s%s", required & ((1U << i) - 1) ? ", " : "", requirement_texts[i]);
@@ -94,6 +103,9 @@ static void print_route(struct json_writer *out, const struct route *route) {
         printf(", at most %zu bytes", route_body_limit(route));
     fputs(route->body != BODY_NONE ? "\n" : "", stdout);
     fputs(route->write_kinds ? "    dispatches\n" : "", stdout);
+    if (route->trail)
+        printf(*route->trail == '-' ? "    trail     none (%s)\n" : "    trail     %s\n",
+               route->trail + (*route->trail == '-'));
 }
 
 static void print_list(const char *prefix, const char *path, const char *const *names) {
@@ -141,10 +153,12 @@ static void print_edges(const struct service *service) {
     json_write_start(&out, &arena);
     service->write_edges(&out, NULL);
     if (json_read(&arena, json_written(&out), &edges, &error) == 0)
-        for (struct json edge = json_first(edges); json_is(edge); edge = json_next(edge))
-            printf("  %-7s%s\n    %s\n", json_text(json_get(edge, "method"), &arena),
-                   json_text(json_get(edge, "path"), &arena),
-                   json_text(json_get(edge, "action"), &arena));
+        for (struct json edge = json_first(edges); json_is(edge); edge = json_next(edge)) {
+            print_row(json_text(json_get(edge, "method"), &arena),
+                      json_text(json_get(edge, "path"), &arena),
+                      json_text(json_get(edge, "scope"), &arena));
+            printf("    %s\n", json_text(json_get(edge, "action"), &arena));
+        }
     arena_free(&arena);
 }
 
@@ -185,8 +199,10 @@ static void write_route(struct json_writer *out, const struct route *route) {
         if (route->guard && route->guard->requires & 1U << i)
             json_write_text(out, NULL, requirements[i]);
     json_write_end(out);
+    json_write_text(out, "scope", scope_name(route->scope));
     json_write_text(out, "body", bodies[route->body]);
     json_write_integer(out, "limit", (int64_t)route_body_limit(route));
+    route_write_trail(out, route->trail);
 }
 
 static void write_start(struct json_writer *out, enum part part) {

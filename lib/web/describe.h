@@ -17,6 +17,8 @@
  *         requires  REQUIREMENT[, ...]    such as: a token or a session; no line when there is none
  *         body      KIND, at most N bytes json, raw, or file (no limit); no line without a body
  *         dispatches                      the members depend on the body
+ *         trail     ACTION                of the row that it leaves in the trail; message: the row of
+ *                                         the message is it; none (REASON)
  *         query     NAME: TYPE[, RULE]...
  *         member    PATH: TYPE[, RULE]... PATH is such as media.type, sections[].rows[].id
  *         one of    PATH...[, exactly]    at least one, or exactly one, of these members is required
@@ -39,6 +41,8 @@
  *      "routes": [{"method": ..., "path": ..., "segments": [NAME...],
  *                  "requires": [REQUIREMENT...],
  *                  "body": KIND, "limit": BYTES,       "none" without a body; 0: no limit
+ *                  "trail": ACTION,                    null: of GET; "message"; "none"
+ *                  "no_trail": REASON,                 with "none" only
  *                  "query": [FIELD...], "members": [FIELD...], "one_of": [[PATH...]...],
  *                  "exclusive": [[PATH...]...],        those of one_of with ", exactly"
  *                  "kinds": [{"kind": NAME, "members": {NAME: TYPE...}}...]}]}

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/process/confine.h"
 #include "web/field.h"
+#include "web/scope.h"
 
 struct request;
 struct caller;        /* the authenticated user: defined in auth.h, unknown to lib/web */
@@ -46,10 +47,22 @@ enum body {
     BODY_STREAM, /* the handler reads it with request_read_body */
 };
 
+/* What a 2xx of a route leaves in the trail (store/deed.h): every route but GET says one of these.
+ *
+ *     "NOUN.VERB"         one row with this action, in the transaction of the change
+ *     TRAIL_MESSAGE       the row of the message, which names who sent it
+ *     TRAIL_BY_EDGE       what the row of the edge says, of a service with the platform's contract
+ *     NO_TRAIL("reason")  nothing
+ */
+#define TRAIL_MESSAGE    "message"
+#define TRAIL_BY_EDGE    "edge"
+#define NO_TRAIL(reason) "-" reason
+
 struct route {
     const char *method;
     const char *path;          /* segments; `:name` matches any segment */
     const struct guard *guard; /* NULL: public */
+    unsigned scope;            /* enum scope: what the caller must have; 0: there is no caller */
     int (*handle)(struct request *rq);
     const struct field *query; /* of the query string; NULL: it is ignored */
     enum body body;
@@ -59,6 +72,7 @@ struct route {
      * NULL: the fields do not depend on the body. `name`: as for json_write_array. */
     void (*write_kinds)(struct json_writer *out, const char *name);
     size_t body_limit; /* of a BODY_RAW body, bytes */
+    const char *trail; /* as above; NULL: of GET */
     const void *data;  /* private data of the handler */
 };
 
@@ -122,9 +136,12 @@ struct request {
     struct caller *caller;              /* set by the guard */
     struct graph_request *graph;        /* set by graph_enter */
     void (*settle)(struct request *rq); /* as in struct service */
+    const char *trail;                  /* the route's, or the edge's; as in struct route */
+    bool has_trail;        /* the row is left, or was left by the request that this one repeats */
     const char *user_id;   /* of the authenticated caller; NULL: none. Set by the guard */
     bool has_session;      /* the guard looked for a session: the request has no token */
     void (*release)(void); /* of the locks that the request holds; NULL: it holds none */
+    void (*forget)(void);  /* at the end: of pointers into `arena`; NULL: there is none */
     struct failure failure;
     struct reply reply;
     int64_t started;        /* clock_monotonic_us */

@@ -1,5 +1,7 @@
 #include "web/route.h"
 
+#include <stdio.h>
+
 /* Takes the segment before the next slash off the front of *rest; sets p to NULL after the last. */
 static struct slice next_segment(struct slice *rest) {
     bool is_last = !rest->n || !memchr(rest->p, '/', rest->n);
@@ -24,6 +26,11 @@ bool route_matches(const char *pattern, const char *path,
         }
     }
     return !p.p && !q.p;
+}
+
+bool route_has_caller(const struct route *route) {
+    return route->guard &&
+           route->guard->requires & (REQUIRES_EITHER | REQUIRES_SESSION | REQUIRES_TOKEN);
 }
 
 size_t route_body_limit(const struct route *route) {
@@ -66,4 +73,35 @@ int route_choose(struct request *rq, const struct route *routes) {
     if (strcmp(rq->method, "OPTIONS") == 0)
         return reply_body(rq, 204, NULL, (struct slice){NULL, 0});
     return fail(rq, NOT_FOUND, "This path does not know the method; it knows %s.", allow);
+}
+
+bool route_check_scopes(const char *executable, const struct route *routes) {
+    for (const struct route *route = routes; route->method; route++) {
+        bool is_scoped = scope_name(route->scope) || route->scope == SCOPE_BY_EDGE;
+        if (route_has_caller(route) ? is_scoped : !route->scope)
+            continue;
+        fprintf(stderr, "%s: the route %s %s requires %s: its row must have %s\n", executable,
+                route->method, route->path, route_has_caller(route) ? "a caller" : "no caller",
+                route_has_caller(route) ? "one scope" : "no scope");
+        return false;
+    }
+    return true;
+}
+
+bool route_leaves_row(const char *trail) {
+    return trail && *trail != '-' && strchr(trail, '.') != NULL;
+}
+
+const struct route *route_without_trail(const struct route *routes) {
+    for (; routes->method; routes++)
+        if (!routes->trail && strcmp(routes->method, "GET") != 0)
+            return routes;
+    return NULL;
+}
+
+void route_write_trail(struct json_writer *out, const char *trail) {
+    const bool is_none = trail && *trail == '-';
+    json_write_text(out, "trail", is_none ? "none" : trail);
+    if (is_none)
+        json_write_text(out, "no_trail", trail + 1);
 }

@@ -275,8 +275,7 @@ static void open_counters(const struct service *service, struct request *rq) {
 /* Whether a route of the service authenticates a user. */
 static bool has_callers(const struct service *service) {
     for (const struct route *route = service->routes; route->method; route++)
-        if (route->guard &&
-            route->guard->requires & (REQUIRES_EITHER | REQUIRES_SESSION | REQUIRES_TOKEN))
+        if (route_has_caller(route))
             return true;
     return false;
 }
@@ -360,13 +359,14 @@ static void count_request(const struct request *rq) {
     counters_observe(COUNTERS_REQUEST_TIME, labels, clock_monotonic_us() - rq->started);
 }
 
-/* Records the request of an authenticated caller, for GET /v2/requests. */
+/* Records the request of an authenticated caller, for GET /v2/requests. Without a 304: the pages of
+ * the dashboard poll, and what changes nothing would fill the ring. */
 static void record_request(const struct request *rq) {
     struct request_record record = {.time = rq->now,
                                     .ms = (clock_monotonic_us() - rq->started) / 1000,
                                     .status = rq->reply.status,
                                     .is_session = rq->has_session};
-    if (!rq->user_id || !rq->route)
+    if (!rq->user_id || !rq->route || rq->reply.status == 304)
         return;
     snprintf(record.user_id, sizeof record.user_id, "%s", rq->user_id);
     snprintf(record.id, sizeof record.id, "%s", rq->id);
@@ -399,6 +399,18 @@ static void log_request(struct request *rq) {
     log_finish(line);
 }
 
+/* A change without a row is a defect of the program: the change is made, so the answer stays. */
+static void check_trail(const struct request *rq) {
+    if (rq->reply.status < 200 || rq->reply.status > 299 || rq->has_trail ||
+        !route_leaves_row(rq->trail))
+        return;
+    log_message(LOG_ERROR, "request %s: %s %s left no row in the trail", rq->id, rq->method,
+                rq->route->path);
+#ifdef SWITCHBOARD_PROBE
+    abort();
+#endif
+}
+
 static void serve_one(const struct service *service, struct arena *arena) {
     struct request rq = {.arena = arena, .needs = service->needs};
     start(service, &rq);
@@ -412,8 +424,10 @@ static void serve_one(const struct service *service, struct arena *arena) {
 #endif
         if (rq.route->body == BODY_NONE)
             transport_drain(); /* before the reply: a web server may not read it while it sends */
+        rq.trail = rq.route->trail;
         run_steps(&rq, rq.route->guard);
         request_release(&rq);
+        check_trail(&rq);
         if (!rq.reply.status && !rq.failure.code)
             fail(&rq, INTERNAL, "The gateway gave no answer.");
     }
@@ -425,11 +439,24 @@ static void serve_one(const struct service *service, struct arena *arena) {
     if (!rq.reply.streamed)
         rq.reply.bytes = reply_write(&rq);
     log_request(&rq);
+    if (rq.forget)
+        rq.forget();
     crash_set_request(NULL, false);
+}
+
+/* A table with a route that says nothing about the trail serves no request. */
+static bool check_trails(const struct service *service) {
+    const struct route *wrong = route_without_trail(service->routes);
+    if (wrong)
+        fprintf(stderr, "switchboard %s: %s %s says nothing about the trail\n", service->name,
+                wrong->method, wrong->path);
+    return !wrong;
 }
 
 int serve(const struct service *service, int argc, char **argv) {
     environment_limit();
+    if (!route_check_scopes(service->name, service->routes) || !check_trails(service))
+        return EXIT_FAILURE;
     if (!getenv("GATEWAY_INTERFACE"))
         prefork(service->load);
     if (!getenv("GATEWAY_INTERFACE") && !transport_is_fastcgi())

@@ -17,20 +17,17 @@
 #include "base/process/executable.h"
 #include "base/process/signals.h"
 #include "base/write_all.h"
+#include "web/next_connection.h"
 
 enum {
     MAX_PIECES = 8,
-    LISTENER = STDIN_FILENO, /* of a FastCGI process (FastCGI 1.0, 2.2) */
     HEAD_MS = 5000,  /* time limit for the head of a FastCGI request: Apache sends it at once */
     DRAIN_MS = 1000, /* time limit for the drain of a CGI; then it shuts standard input down */
-    QUIET_MS = 50,   /* a kept connection without a request for so long is closed at the end */
-    LEAVE_MS = 2000, /* at the latest, after an answer */
     REPEAT_MS = 100, /* after the time limit SIGALRM repeats: one may come just before the read */
 };
 
 static enum { UNKNOWN, CGI, FASTCGI } kind;
 static FCGX_Request fastcgi;
-static bool may_keep;   /* the pool gives each kept connection a process */
 static bool keep_asked; /* by the web server, for the connection of the current request */
 static bool served;     /* a CGI has accepted its one request */
 static bool at_end;     /* of the current request's body */
@@ -132,8 +129,7 @@ static void end_read(void) {
 }
 
 /* A FastCGI process ends after its current request on SIGTERM, after SWITCHBOARD_MAX_REQUESTS
- * requests, and when its executable was replaced; the pool starts the next process. With
- * SWITCHBOARD_KEEP_CONNECTIONS it keeps a connection if the web server wants that. */
+ * requests, and when its executable was replaced; the pool starts the next process. */
 static void start_fastcgi(void) {
     struct sigaction action = {.sa_handler = on_terminate}; /* no SA_RESTART: it must end accept */
     sigaction(SIGTERM, &action, NULL);
@@ -143,10 +139,10 @@ static void start_fastcgi(void) {
     requests_left = limit && *limit ? strtol(limit, NULL, 10) : 0;
     if (requests_left <= 0)
         requests_left = LONG_MAX;
-    may_keep = getenv("SWITCHBOARD_KEEP_CONNECTIONS") != NULL;
     executable_open();
+    next_connection_open();
     FCGX_Init();
-    FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* -1: accept_connection accepts */
+    FCGX_InitRequest(&fastcgi, -1, FCGI_FAIL_ACCEPT_ON_INTR); /* -1: it does not accept */
 }
 
 bool transport_is_fastcgi(void) {
@@ -156,20 +152,6 @@ bool transport_is_fastcgi(void) {
             start_fastcgi();
     }
     return kind == FASTCGI;
-}
-
-/* SIGTERM and SIGHUP are blocked except in accept: libfcgi drops a connection when a signal
- * interrupts its system calls. Returns the next connection, or -1 when the process must end: also
- * when none came within the time limit of the socket, which a pool sets to end idle processes
- * (SO_RCVTIMEO). */
-static int accept_connection(void) {
-    int connection = -1;
-    signals_unblock_for_accept();
-    do
-        connection = is_terminated ? -1 : accept4(LISTENER, NULL, NULL, SOCK_CLOEXEC);
-    while (connection < 0 && !is_terminated && (errno == EINTR || errno == ECONNABORTED));
-    signals_block_until_accept();
-    return connection;
 }
 
 /* Reads the head of the request on a connection. Returns false when there is none or it exceeded
@@ -189,39 +171,9 @@ static bool must_end(void) {
     return is_stopped || is_terminated || requests_left <= 0 || executable_was_replaced();
 }
 
-/* Waits for input on the kept connection: a request, or its end. Returns false when this process
- * must end and should close it now. A request that the web server sends at the same moment would
- * fail, so the process goes on until no request has come for a short time. */
-static bool await_request(void) {
-    static int64_t leave_at; /* 0: it need not end */
-    static const struct timespec quiet = {.tv_nsec = QUIET_MS * 1000000};
-    struct pollfd input = {.fd = fastcgi.ipcFd, .events = POLLIN};
-    for (;;) {
-        bool ends = must_end();
-        if (ends && !leave_at)
-            leave_at = clock_monotonic() + LEAVE_MS;
-        if (ends && clock_monotonic() >= leave_at)
-            return false;
-        int found = ppoll(&input, 1, ends ? &quiet : NULL, signals_mask_to_accept());
-        if (found >= 0 || errno != EINTR)
-            return found > 0;
-    }
-}
-
-/* Returns the kept connection when there is input on it, else a new one; -1 when the process must
- * end. */
-static int next_connection(void) {
-    if (fastcgi.ipcFd >= 0) {
-        if (await_request())
-            return fastcgi.ipcFd;
-        FCGX_Detach(&fastcgi); /* closes without a wait for the web server's close */
-        FCGX_Finish_r(&fastcgi);
-    }
-    return must_end() ? -1 : accept_connection();
-}
-
 static bool accept_fastcgi(void) {
-    for (int connection; (connection = next_connection()) >= 0; FCGX_Finish_r(&fastcgi)) {
+    for (int connection; (connection = next_connection_await(fastcgi.ipcFd, must_end)) >= 0;
+         FCGX_Finish_r(&fastcgi)) {
         time_left_ms = HEAD_MS;
         is_late = 0;
         bool is_read = read_head(connection);
@@ -376,22 +328,11 @@ void transport_write_last(struct slice head, struct slice body) {
     write_all(STDOUT_FILENO, body);
 }
 
-/* The web server may send a request on a connection that this process has just closed. */
-static void warn_of_keep(void) {
-    static bool is_logged;
-    if (!is_logged)
-        log_message(LOG_WARN, "the web server keeps FastCGI connections, but the pool was not "
-                              "started with --keep: requests can fail");
-    is_logged = true;
-}
-
 void transport_finish(void) {
     is_replying = true;
     if (kind != FASTCGI)
         return;
-    fastcgi.keepConnection = may_keep && keep_asked && at_end && !is_late && !is_stopped;
-    if (keep_asked && !may_keep)
-        warn_of_keep();
+    fastcgi.keepConnection = next_connection_may_be_kept() && keep_asked && at_end && !is_late;
     /* Without FCGX_Detach, libfcgi waits until the web server closes the connection. That is needed
      * only with unread input, when a close by this process could lose the answer. */
     if (at_end && !fastcgi.keepConnection)

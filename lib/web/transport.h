@@ -15,8 +15,8 @@ enum { TRANSPORT_TIMEOUT_S = 30, TRANSPORT_LEAST_RATE = 10000 };
 
 /* Waits for a request. Returns false when there are no more: after the one request of a CGI, or
  * when a FastCGI process got SIGTERM, has served its number of requests, or its executable was
- * replaced. A FastCGI process closes the connection after each request, except when the variable
- * SWITCHBOARD_KEEP_CONNECTIONS is set and the web server keeps the connection. */
+ * replaced. A FastCGI process closes the connection after each request, except when the web server
+ * keeps the connection and a pool takes it back (web/next_connection.h). */
 bool transport_accept(void);
 
 /* Returns a CGI meta-variable of the request (RFC 3875 4.1), NULL when not set. Executables never

@@ -4,9 +4,14 @@
 #include "base/crypto.h"
 #include "base/product.h"
 
-static const char *const scopes[] = {"whatsapp_business_management", "whatsapp_business_messaging"};
+/* The platform's names of what a token may do, and the scopes that stand for them here. */
+static const struct {
+    const char *name;
+    unsigned scope;
+} permissions[] = {{"whatsapp_business_management", SCOPE_MANAGE},
+                   {"whatsapp_business_messaging", SCOPE_SEND}};
 
-enum { SCOPES = sizeof scopes / sizeof *scopes };
+enum { PERMISSIONS = sizeof permissions / sizeof *permissions };
 
 int graph_reply_json(struct request *rq, struct slice json) {
     return reply_body(rq, 200, GRAPH_JSON, json);
@@ -56,52 +61,59 @@ int graph_get_me(struct request *rq, const struct graph_node *node) {
     return graph_reply_json(rq, json_written(&out));
 }
 
-/* Whether the token is one of the caller's: that of the request, or another one. */
-static enum store_result find_token_owner(struct request *rq, struct slice token) {
-    unsigned char hash[CRYPTO_HASH_SIZE];
-    struct store_user user;
+/* Finds the caller's own token: that of the request, or another one. STORE_NOT_FOUND: it is none of
+ * this user, or has expired. */
+static enum store_result find_own_token(struct request *rq, struct slice token,
+                                        struct caller *found) {
+    *found = *rq->caller;
     if (crypto_equal(token, rq->graph->token))
         return STORE_OK;
-    crypto_sha256(token, hash);
-    enum store_result result = store_authenticate(rq->caller->store, rq->arena, hash, &user);
-    return result == STORE_OK && strcmp(user.id, rq->caller->user.id) != 0 ? STORE_NOT_FOUND
-                                                                           : result;
+    enum store_result result = auth_find_token(rq->arena, found, token);
+    const bool is_own = result == STORE_OK && found->expires_at > rq->now &&
+                        strcmp(found->user.id, rq->caller->user.id) == 0;
+    return result == STORE_OK && !is_own ? STORE_NOT_FOUND : result;
 }
 
-/* Each scope with the ids of the WABAs that it is for. */
-static int write_scopes(struct json_writer *out, struct request *rq) {
+static void write_targets(struct json_writer *out, const char *name,
+                          const struct store_account *accounts, size_t count) {
+    json_write_object(out, NULL);
+    json_write_text(out, "scope", name);
+    json_write_array(out, "target_ids");
+    for (size_t i = 0; i < count; i++)
+        json_write_text(out, NULL, accounts[i].waba_id);
+    json_write_end(out);
+    json_write_end(out);
+}
+
+/* The permissions of a token with these scopes, and each with the ids of the WABAs that it is for.
+ */
+static int write_scopes(struct json_writer *out, struct request *rq, unsigned scopes) {
     struct store_account *accounts;
     size_t count;
-    enum store_result result =
-        store_list_accounts(rq->caller->store, rq->arena, rq->caller->user.id, &accounts, &count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
+    if (auth_list_accounts(rq, &accounts, &count))
+        return -1;
     json_write_array(out, "scopes");
-    for (size_t i = 0; i < SCOPES; i++)
-        json_write_text(out, NULL, scopes[i]);
+    for (size_t i = 0; i < PERMISSIONS; i++)
+        if (scopes & permissions[i].scope)
+            json_write_text(out, NULL, permissions[i].name);
     json_write_end(out);
     json_write_array(out, "granular_scopes");
-    for (size_t i = 0; i < SCOPES; i++) {
-        json_write_object(out, NULL);
-        json_write_text(out, "scope", scopes[i]);
-        json_write_array(out, "target_ids");
-        for (size_t k = 0; k < count; k++)
-            json_write_text(out, NULL, accounts[k].waba_id);
-        json_write_end(out);
-        json_write_end(out);
-    }
+    for (size_t i = 0; i < PERMISSIONS; i++)
+        if (scopes & permissions[i].scope)
+            write_targets(out, permissions[i].name, accounts, count);
     json_write_end(out);
     return 0;
 }
 
-static int write_valid(struct json_writer *out, struct request *rq) {
+static int write_valid(struct json_writer *out, struct request *rq, const struct caller *token) {
     json_write_text(out, "app_id", GRAPH_APP_ID);
     json_write_text(out, "type", "SYSTEM_USER");
     json_write_text(out, "application", SWITCHBOARD_NAME);
     json_write_integer(out, "data_access_expires_at", 0);
-    json_write_integer(out, "expires_at", 0);
+    json_write_integer(out, "expires_at",
+                       token->expires_at == INT64_MAX ? 0 : token->expires_at / 1000);
     json_write_bool(out, "is_valid", true);
-    if (write_scopes(out, rq))
+    if (write_scopes(out, rq, token->scopes))
         return -1;
     json_write_text(out, "user_id", number_of(rq, rq->caller->user.id));
     return 0;
@@ -119,12 +131,13 @@ static void write_invalid(struct json_writer *out) {
 
 int graph_debug_token(struct request *rq, const struct graph_node *node) {
     struct slice token = graph_parameter(rq, "input_token");
+    struct caller own;
     struct json_writer out;
     (void)node;
     if (!token.n)
         return fail(rq, INVALID, "You must provide an input token");
     state_hold_view(rq);
-    enum store_result found = find_token_owner(rq, token);
+    enum store_result found = find_own_token(rq, token, &own);
     if (found != STORE_OK && found != STORE_NOT_FOUND)
         return state_fail(rq, found);
     json_write_start(&out, rq->arena);
@@ -132,7 +145,7 @@ int graph_debug_token(struct request *rq, const struct graph_node *node) {
     json_write_object(&out, "data");
     if (found == STORE_NOT_FOUND)
         write_invalid(&out);
-    else if (write_valid(&out, rq))
+    else if (write_valid(&out, rq, &own))
         return -1;
     json_write_end(&out);
     json_write_end(&out);

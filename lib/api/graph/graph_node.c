@@ -1,6 +1,7 @@
 #include "api/graph/graph_node.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "api/graph/graph_failure.h"
 #include "api/selector.h"
@@ -20,10 +21,8 @@ static bool is_id(struct slice id) {
 static int find_account(struct request *rq, struct graph_node *node) {
     struct store_account *accounts;
     size_t count;
-    enum store_result result =
-        store_list_accounts(rq->caller->store, rq->arena, rq->caller->user.id, &accounts, &count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
+    if (auth_list_accounts(rq, &accounts, &count))
+        return -1;
     for (size_t i = 0; i < count; i++)
         if (strcmp(accounts[i].waba_id, node->id) == 0) {
             node->kind = GRAPH_WABA;
@@ -124,7 +123,17 @@ static const struct {
 } segments[] = {{GRAPH_ROOT, ""},         {GRAPH_PHONE, "/:phone"},       {GRAPH_WABA, "/:waba"},
                 {GRAPH_MEDIA, "/:media"}, {GRAPH_TEMPLATE, "/:template"}, {GRAPH_FLOW, "/:flow"}};
 
+void graph_check_edges(const struct graph_edge *edges) {
+    for (; edges->method; edges++)
+        if (!scope_name(edges->scope) && edges->scope != SCOPE_NONE) {
+            fprintf(stderr, "The edge %s \"%s\" must have one scope in its row\n", edges->method,
+                    edges->name);
+            exit(EXIT_FAILURE);
+        }
+}
+
 void graph_write_edges(struct json_writer *out, const char *name, const struct graph_edge *edges) {
+    graph_check_edges(edges);
     json_write_array(out, name);
     for (; edges->method; edges++)
         for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
@@ -137,6 +146,8 @@ void graph_write_edges(struct json_writer *out, const char *name, const struct g
             json_write_text(out, "method", edges->method);
             json_write_text(out, "path", path);
             json_write_text(out, "action", actions[edges->action]);
+            json_write_text(out, "scope", scope_name(edges->scope));
+            route_write_trail(out, edges->trail);
             json_write_end(out);
         }
     json_write_end(out);

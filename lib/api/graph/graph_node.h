@@ -52,6 +52,7 @@ struct graph_edge {
     unsigned of;      /* kinds of node (enum graph_kind) */
     const char *name; /* "": the node itself; a `:name` segment matches any segment. What follows
                          a `?` is a parameter that the request must have (graph_parameter) */
+    unsigned scope;   /* enum scope: what the caller must have; SCOPE_NONE: there is no caller */
     enum graph_action action;
     int (*handle)(struct request *rq, const struct graph_node *node); /* NULL: graph_forward */
 
@@ -59,6 +60,8 @@ struct graph_edge {
      * request. NULL: the platform's body is replied unchanged. */
     struct slice (*rewrite)(struct request *rq, const struct graph_node *node,
                             const struct graph_outcome *outcome);
+
+    const char *trail; /* as in struct route; NULL: of GET */
 };
 
 /* Finds the edge of the request: the first row with its method, a name that matches the path, and
@@ -66,7 +69,10 @@ struct graph_edge {
 const struct graph_edge *graph_find_edge(struct request *rq, const struct graph_edge *edges,
                                          unsigned kinds);
 
-/* Writes the table for the description (struct service). */
+/* Ends the program with status 1 if a row has no scope. */
+void graph_check_edges(const struct graph_edge *edges);
+
+/* Writes the table for the description (struct service), after graph_check_edges. */
 void graph_write_edges(struct json_writer *out, const char *name, const struct graph_edge *edges);
 
 #endif

@@ -1,3 +1,14 @@
+/* What is passed on can be read in one way only:
+ *
+ *     parameter       one that graph_check_name refuses, or that stands there twice, is refused;
+ *                     characters that other readers could take for a separator are percent-encoded
+ *     JSON            a member that stands there twice is refused; else byte for byte
+ *     form            its pairs, as parameters; one that begins as a JSON object is JSON
+ *     multipart form  written anew (form_copy.h)
+ *     other bodies    refused, and so is what is not UTF-8; without a Content-Type it is JSON
+ *
+ * The Content-Type is written anew.
+ */
 #include "api/graph/graph_request.h"
 
 #include <ctype.h>

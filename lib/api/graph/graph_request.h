@@ -46,14 +46,8 @@ void graph_enter(struct request *rq);
 
 /* The guard of their routes: checks the token, the linked account and the plan (auth_check_token).
  * If no header or query holds the token and the body is a form, it does so after the body was read.
- * The edges of an app, for which programs have no API token, fail before.
- *
- * What is passed on can be read in one way only. Refused are parameters that graph_check_name
- * refuses, a parameter or a member that stands there twice, and bodies that are not JSON, a form,
- * or multipart, all in UTF-8. JSON is passed on byte for byte; so are the pairs of a query or a
- * form, except that characters which other readers could take for a separator are percent-encoded.
- * A multipart form is written anew (form_copy.h), and so is the Content-Type. A body without one,
- * and a form that begins as a JSON object, is JSON. */
+ * The edges of an app, for which programs have no API token, fail before. What is passed on can be
+ * read in one way only (graph_request.c). */
 extern const struct guard graph_guard;
 
 /* The same without the body: of routes whose body is BODY_STREAM. */

@@ -1,5 +1,6 @@
 #include "api/view/event_view.h"
 
+#include "payload/contact_json.h"
 #include "payload/delivery_json.h"
 
 /* The state of the table: the webhook's suspension is shown by GET /v2/overview. */
@@ -18,6 +19,15 @@ void event_view_write(struct json_writer *out, const struct store_event_entry *e
     json_write_time(out, "createdAt", event->created_at);
     json_write_time_or_null(out, "nextAttemptAt", event->next_attempt_at);
     json_write_time_or_null(out, "finishedAt", event->finished_at);
+    json_write_text(out, "messageId", event->wamid);
+    if (event->contact.id) {
+        json_write_object(out, "contact");
+        json_write_text(out, "id", event->contact.id);
+        contact_write_person(out, &event->contact);
+        json_write_end(out);
+    } else
+        json_write_null(out, "contact");
+    delivery_json_write(out, event);
 }
 
 /* The headers by which a receiver finds the delivery in its log; see lib/delivery/attempt.c. The
@@ -52,7 +62,6 @@ int event_view_reply(struct request *rq, const struct store_event_entry *event) 
     json_write_object(&data, NULL);
     event_view_write(&data, event);
     json_write_raw(&data, "body", event->body);
-    delivery_json_write(&data, event);
     json_write_array(&data, "deliveries");
     for (size_t i = 0; i < event->log_count; i++)
         write_delivery(rq, &data, event->id, &event->log[i]);

@@ -40,7 +40,16 @@ static void write_line(struct json_writer *w, const struct line *line) {
     json_write_text(w, "phoneNumberId", line->phone_number_id);
     json_write_text(w, "phoneNumber", line->phone_number);
     json_write_text(w, "name", line->name);
+    json_write_time_or_null(w, "archivedAt", line->archived_at);
     json_write_end(w);
+}
+
+/* Writes what is to be done. */
+static void write_work(struct json_writer *w, const struct inbox_thread *thread) {
+    json_write_integer(w, "unread", thread->unread);
+    json_write_time_or_null(w, "waitingSince", thread->waiting_since);
+    json_write_time_or_null(w, "failedAt", thread->failed_at);
+    json_write_time_or_null(w, "doneAt", thread->done_at);
 }
 
 /* Writes the times and the last message. */
@@ -68,10 +77,19 @@ void inbox_write_thread(struct json_writer *w, const char *name,
     json_write_object(w, "contact");
     inbox_write_contact_members(w, &thread->contact);
     json_write_end(w);
-    json_write_integer(w, "unread", thread->unread);
+    write_work(w, thread);
     json_write_bool(w, "isBlocked", thread->is_blocked);
     write_activity(w, thread);
     json_write_integer(w, "change", thread->change);
+    json_write_end(w);
+}
+
+void inbox_write_counts(struct json_writer *w, const struct inbox_counts *counts) {
+    json_write_object(w, "inbox");
+    json_write_integer(w, "unread", counts->unread);
+    json_write_integer(w, "waiting", counts->waiting);
+    json_write_integer(w, "failed", counts->failed);
+    json_write_time_or_null(w, "waitingSince", counts->waiting_since);
     json_write_end(w);
 }
 

@@ -16,6 +16,9 @@ void inbox_write_message(struct json_writer *w, const char *name, const struct m
 void inbox_write_message_members(struct json_writer *w, const struct message *message);
 void inbox_write_contact_members(struct json_writer *w, const struct contact *contact);
 
+/* Writes the member `inbox`: how much there is to do. */
+void inbox_write_counts(struct json_writer *w, const struct inbox_counts *counts);
+
 /* Writes the member `blocks`. */
 void inbox_write_blocks(struct json_writer *w, const struct contact_block *blocks, size_t count);
 

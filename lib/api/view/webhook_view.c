@@ -33,8 +33,8 @@ int webhook_view_code(struct request *rq, const struct store_webhook *webhook, s
 
 int webhook_view_write(struct request *rq, struct json_writer *out, const char *name,
                        const struct store_webhook *webhook) {
-    struct slice code;
-    if (webhook_view_code(rq, webhook, &code))
+    struct slice code = {NULL, 0};
+    if (rq->caller->scopes & SCOPE_MANAGE && webhook_view_code(rq, webhook, &code))
         return -1;
     json_write_object(out, name);
     webhook_json_write(out, webhook, &code);

@@ -9,8 +9,8 @@
  * is unset; p == NULL when the present keys do not open it, which the log then says. */
 int webhook_view_code(struct request *rq, const struct store_webhook *webhook, struct slice *code);
 
-/* Writes the webhook as an object, with its code. `name`: as for json_write_object. Returns 0, or
- * -1 after failing the request. */
+/* Writes the webhook as an object, with its code for a caller with SCOPE_MANAGE; else it is null.
+ * `name`: as for json_write_object. Returns 0, or -1 after failing the request. */
 int webhook_view_write(struct request *rq, struct json_writer *out, const char *name,
                        const struct store_webhook *webhook);
 

@@ -31,11 +31,6 @@ void signals_block_until_accept(void) {
     is_blocked = true;
 }
 
-void signals_unblock_for_accept(void) {
-    change_mask(SIG_UNBLOCK, NULL);
-    is_blocked = false;
-}
-
 const sigset_t *signals_mask_to_accept(void) {
     return &accepting;
 }

@@ -16,10 +16,9 @@ void signals_restore(const sigset_t *before);
 /* The same for all requests of a process that accepts them: the signals are pending until it waits
  * for the next one. Meanwhile the two calls above do nothing. */
 void signals_block_until_accept(void);
-void signals_unblock_for_accept(void);
 
 /* The mask with which the process waits for a request, after signals_block_until_accept: for
- * ppoll(2). */
+ * ppoll(2) and epoll_pwait(2). */
 const sigset_t *signals_mask_to_accept(void);
 
 /* Blocks the signals of `list`, which ends with 0, for this thread and all later ones. Returns a

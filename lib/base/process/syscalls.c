@@ -118,9 +118,11 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(tgkill), .argument = 0, .mask = ~0u, .is_own_pid = true},
     {CALL(exit)},
     {CALL(exit_group)},
-    /* accept the next FastCGI request */
+    /* accept the next FastCGI request, or get its connection from the pool and give it back */
     {CALL(accept), .needs = LISTENS},
     {CALL(accept4), .needs = LISTENS},
+    {CALL(epoll_ctl), .needs = LISTENS},
+    {CALL(epoll_pwait), .needs = LISTENS},
     {CALL(getpeername), .needs = LISTENS | USES_NETWORK},
     {CALL(getsockname), .needs = LISTENS | USES_NETWORK},
     {CALL(select), .needs = LISTENS | USES_NETWORK},
@@ -197,8 +199,8 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(getsockopt), .needs = USES_NETWORK},
     {CALL(setsockopt), .needs = USES_NETWORK},
     {CALL(recvfrom), .needs = USES_NETWORK | HAS_SERVER},
-    {CALL(recvmsg), .needs = USES_NETWORK},
-    {CALL(sendmsg), .needs = USES_NETWORK},
+    {CALL(recvmsg), .needs = USES_NETWORK | LISTENS},
+    {CALL(sendmsg), .needs = USES_NETWORK | LISTENS},
     {CALL(sendmmsg), .needs = USES_NETWORK},
     {CALL(ioctl), .needs = USES_NETWORK, .argument = 1, .mask = ~0u, .value = FIONREAD},
     {CALL(ioctl), .needs = USES_NETWORK, .argument = 1, .mask = ~0u, .value = FIONBIO},

@@ -3,10 +3,16 @@
 #include "engine/sql.h"
 #include "store/forward_parts.h"
 
-#define EVENT_COLUMNS "e.id, u.email, e.type, e.state, e.sequence, e.created_at, e.finished_at"
-enum { EVENT_COLUMN_COUNT = 7 };
+/* After these come the columns of the contact. */
+#define EVENT_COLUMNS                                                                              \
+    "e.id, u.email, e.type, e.state, e.sequence, e.created_at, e.finished_at, e.wamid, "
+enum { EVENT_COLUMN_COUNT = 8 };
 
-#define EVENT_TABLES "event e JOIN \"user\" u ON u.id = e.user_id"
+/* The contact of an event, or the one that it was merged into. */
+#define WITH_OWNERS                                                                                \
+    " JOIN \"user\" u ON u.id = e.user_id LEFT JOIN contact c ON c.id = coalesce((SELECT "         \
+    "g.contact_id FROM contact_merge g WHERE g.merged_id = e.contact_id LIMIT 1), e.contact_id)"
+#define EVENT_TABLES "event e" WITH_OWNERS
 
 static struct store_event_entry read_event(struct statement *s, struct arena *arena) {
     return (struct store_event_entry){
@@ -18,6 +24,8 @@ static struct store_event_entry read_event(struct statement *s, struct arena *ar
         .created_at = column_integer(s, 5),
         .finished_at = column_time(s, 6),
         .next_attempt_at = INT64_MAX,
+        .wamid = column_text(s, 7, arena),
+        .contact = contact_of_row(s, EVENT_COLUMN_COUNT, arena),
     };
 }
 
@@ -129,7 +137,8 @@ enum store_result store_list_events(struct store *store, struct arena *arena, bo
                                     const struct store_page *page,
                                     struct store_event_entry **events, size_t *count) {
 #define EVENT_PAGE(condition)                                                                      \
-    "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES " WHERE " condition " ORDER BY e.id LIMIT ?2"
+    "SELECT " EVENT_COLUMNS CONTACT_COLUMNS " FROM " EVENT_TABLES " WHERE " condition              \
+    " ORDER BY e.id LIMIT ?2"
     static struct statement list = {.sql = EVENT_PAGE("e.id > ?1")};
     static struct statement list_failed = {.sql = EVENT_PAGE("e.has_error = 1 AND e.id > ?1")};
     struct statement *s = failed ? &list_failed : &list;
@@ -144,7 +153,7 @@ enum store_result store_list_events(struct store *store, struct arena *arena, bo
  */
 
 #define USER_EVENTS(condition)                                                                     \
-    "SELECT " EVENT_COLUMNS " FROM " EVENT_TABLES                                                  \
+    "SELECT " EVENT_COLUMNS CONTACT_COLUMNS " FROM " EVENT_TABLES                                  \
     " WHERE e.user_id = ?1 AND e.id >= ?2 AND e.id < ?3 " condition " ORDER BY e.id DESC LIMIT ?4"
 #define HAS_TYPE   " AND (e.type = ?6 OR ?6 IS NULL)"
 #define HAS_STATE  " AND (e.state = ?5 OR ?5 IS NULL)"
@@ -173,9 +182,9 @@ static struct statement *choose_list(const struct store_event_filter *filter) {
 
 /* The same for the deliveries to one webhook. */
 #define WEBHOOK_EVENTS(condition)                                                                  \
-    "SELECT " EVENT_COLUMNS                                                                        \
-    " FROM delivery d JOIN event e ON e.id = d.event_id JOIN \"user\" u ON u.id = e.user_id "      \
-    "WHERE d.webhook_id = ?8 AND d.user_id = ?1 AND d.event_id >= ?2 AND d.event_id < "            \
+    "SELECT " EVENT_COLUMNS CONTACT_COLUMNS                                                        \
+    " FROM delivery d JOIN event e ON e.id = d.event_id" WITH_OWNERS                               \
+    " WHERE d.webhook_id = ?8 AND d.user_id = ?1 AND d.event_id >= ?2 AND d.event_id < "           \
     "?3 " condition " ORDER BY d.event_id DESC LIMIT ?4"
 #define DELIVERY_HAS_STATE  " AND (d.state = ?5 OR ?5 IS NULL)"
 #define DELIVERY_HAS_FAILED " AND (?7 = 0 OR d.last_error IS NOT NULL)"
@@ -196,12 +205,40 @@ static struct statement *choose_webhook_list(const struct store_event_filter *fi
     return filter->failed ? &failed : &all;
 }
 
+/* --- what is searched for --- */
+
+/* The events, and with a webhook those that are for it. */
+#define SOUGHT_EVENTS(condition)                                                                   \
+    USER_EVENTS(condition " AND (EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = e.id "        \
+                          "AND d.webhook_id = ?8" DELIVERY_HAS_STATE DELIVERY_HAS_FAILED           \
+                          ") OR ?8 IS NULL)" HAS_TYPE " AND ((1 = 1" HAS_STATE HAS_FAILED          \
+                          ") OR ?8 IS NOT NULL)")
+
+/* The statement that searches, and what it searches for; NULL: the filter names nothing. */
+static struct statement *choose_search(const struct store_event_filter *filter,
+                                       const char **sought) {
+    static struct statement by_id = {.sql = SOUGHT_EVENTS("AND e.id = ?9")};
+    static struct statement by_wamid = {.sql = SOUGHT_EVENTS("AND e.wamid = ?9")};
+    static struct statement by_contact = {.sql = SOUGHT_EVENTS("AND e.contact_id = ?9")};
+    *sought = filter->event_id ? filter->event_id
+              : filter->wamid  ? filter->wamid
+                               : filter->contact_id;
+    return filter->event_id     ? &by_id
+           : filter->wamid      ? &by_wamid
+           : filter->contact_id ? &by_contact
+                                : NULL;
+}
+
 enum store_result store_list_user_events(struct store *store, struct arena *arena,
                                          const char *user_id,
                                          const struct store_event_filter *filter,
                                          const struct store_page *page,
                                          struct store_event_entry **events, size_t *count) {
-    struct statement *s = filter->webhook_id ? choose_webhook_list(filter) : choose_list(filter);
+    const char *sought;
+    struct statement *search = choose_search(filter, &sought);
+    struct statement *s = search               ? search
+                          : filter->webhook_id ? choose_webhook_list(filter)
+                                               : choose_list(filter);
     char first[ID_SIZE], end[ID_SIZE];
     id_least(first, "evt_", filter->since);
     id_least(end, "evt_", filter->until);
@@ -215,8 +252,9 @@ enum store_result store_list_user_events(struct store *store, struct arena *aren
         TEXT(filter->type),
         INTEGER(filter->failed),
         TEXT(filter->webhook_id),
+        TEXT(sought),
     };
-    sql_start_with(store, s, parameters, filter->webhook_id ? 8 : 7);
+    sql_start_with(store, s, parameters, search ? 9 : filter->webhook_id ? 8 : 7);
     return read_events(store, s, arena, filter->webhook_id, events, count);
 }
 
@@ -254,15 +292,17 @@ static void read_log(struct store *store, struct arena *arena, struct store_even
 static bool find_event(struct store *store, struct arena *arena, const char *user_id,
                        const char *id, struct store_event_entry *event) {
     static struct statement s = {
-        .sql = "SELECT " EVENT_COLUMNS ", coalesce(e.body, p.body), e.parts FROM " EVENT_TABLES
+        .sql = "SELECT " EVENT_COLUMNS CONTACT_COLUMNS
+               ", coalesce(e.body, p.body), e.parts FROM " EVENT_TABLES
                " LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1 "
                "AND (e.user_id = ?2 OR ?2 IS NULL)"};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
     if (!sql_row(store, &s))
         return false;
     *event = read_event(&s, arena);
-    event->body = forward_assemble(arena, column_blob(&s, EVENT_COLUMN_COUNT, arena),
-                                   column_text(&s, EVENT_COLUMN_COUNT + 1, arena));
+    const int first = EVENT_COLUMN_COUNT + CONTACT_COLUMN_COUNT;
+    event->body =
+        forward_assemble(arena, column_blob(&s, first, arena), column_text(&s, first + 1, arena));
     sql_stop(&s);
     return true;
 }
@@ -275,6 +315,5 @@ enum store_result store_find_event(struct store *store, struct arena *arena, con
         summarize(event);
         read_log(store, arena, event);
     }
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }

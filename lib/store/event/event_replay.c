@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "store/deed.h"
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
 
@@ -122,6 +123,8 @@ enum store_result store_replay_event(struct store *store, const char *user_id, c
         has_webhook = found && adopt(store, id, now) && hasten(store, id, now) &&
                       sql_run(store, &s, INTEGER(now), TEXT(id), TEXT(user_id)) &&
                       reopen(store, id) && has_target(store, id);
+        if (has_webhook && user_id)
+            store_trail(store, user_id, id);
     }
     enum store_result result = sql_result(store);
     if (result != STORE_OK)
@@ -228,21 +231,6 @@ static bool replay_delivery(struct store *store, const char *id, const char *web
     return sql_run(store, &s, INTEGER(now), TEXT(id), TEXT(webhook_id)) && reopen(store, id);
 }
 
-static int compare_ids(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static size_t count_distinct(struct buffer *ids) {
-    const char **id = (const char **)(void *)ids->p;
-    const size_t n = ids->n / sizeof *id;
-    size_t count = n != 0;
-    if (n)
-        qsort(id, n, sizeof *id, compare_ids);
-    for (size_t i = 1; i < n; i++)
-        count += strcmp(id[i], id[i - 1]) != 0;
-    return count;
-}
-
 /* Replays the oldest dead deliveries of each webhook; *more: there are others. */
 static void replay_dead(struct store *store, struct arena *arena,
                         const struct webhook_match *webhooks, size_t webhook_count,
@@ -262,7 +250,7 @@ static void replay_dead(struct store *store, struct arena *arena,
                 return;
         buffer_add(&done, ids.p, n * sizeof *id);
     }
-    *count = count_distinct(&done);
+    *count = outbox_distinct(&done);
 }
 
 enum store_result store_replay_dead_events(struct store *store, const char *user_id, int64_t since,
@@ -283,6 +271,8 @@ enum store_result store_replay_dead_events(struct store *store, const char *user
         if (!sql_failed(store) &&
             webhook_match_list(store, &arena, user_id, &webhooks, &webhook_count))
             replay_dead(store, &arena, webhooks, webhook_count, first, now, count, more);
+        if (webhook_count)
+            store_trail(store, user_id, NULL);
     }
     enum store_result result = sql_result(store);
     arena_free(&arena);

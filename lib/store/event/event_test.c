@@ -1,5 +1,6 @@
 #include "store/event_test.h"
 
+#include "store/deed.h"
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
 
@@ -45,6 +46,8 @@ enum store_result store_insert_test_event(struct store *store, struct arena *are
                    find_webhook(store, user_id, webhook_id, target, &is_set, &event.is_forward);
         if (is_set && !is_known(store, id) && outbox_add(store, arena, &event, id, write, NULL))
             outbox_deliver(store, &event, id, target, NULL);
+        if (is_set)
+            store_trail(store, user_id, target);
     }
     enum store_result result = sql_result(store);
     if (result == STORE_OK && !is_found && webhook_id)

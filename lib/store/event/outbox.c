@@ -309,8 +309,7 @@ static bool end_delivered(struct store *store, const struct store_attempt *attem
                "lease_owner = NULL, last_attempt_at = ?4, last_status = ?5, last_error = NULL "
                "WHERE event_id = ?1 AND webhook_id = ?2 AND state = 'pending'"};
     return sql_run(store, &s, TEXT(attempt->event_id), TEXT(attempt->webhook_id), INTEGER(now),
-                   INTEGER(attempt->started_at), INTEGER(attempt->status)) &&
-           outbox_summarize(store, attempt->event_id, now);
+                   INTEGER(attempt->started_at), INTEGER(attempt->status));
 }
 
 /* Makes the delivery pending again, or dead. */
@@ -328,8 +327,7 @@ static bool end_failed(struct store *store, const char *courier,
                    is_over ? NO_INTEGER : INTEGER(attempt->next_attempt_at),
                    INTEGER(attempt->is_probe && !is_over ? 1 : 0),
                    attempt->status ? INTEGER(attempt->status) : NO_INTEGER, TEXT(attempt->error),
-                   INTEGER(attempt->started_at)) &&
-           (!sql_changes(store) || outbox_summarize(store, attempt->event_id, now));
+                   INTEGER(attempt->started_at));
 }
 
 /* Ends the webhook's failure; if it was suspended, all its pending deliveries become due. */
@@ -361,19 +359,37 @@ static bool update_after_failure(struct store *store, const struct store_attempt
                    INTEGER(now - OUTBOX_SUSPEND_AFTER_MS));
 }
 
-/* An attempt that was inserted before was also applied then, in the same transaction. */
+/* An attempt that was inserted before was also applied then, in the same transaction. Adds the id
+ * of an event whose delivery changed to `changed`. */
 static bool end_attempt(struct store *store, const struct store_exchange *exchange,
-                        const struct store_attempt *attempt) {
+                        const struct store_attempt *attempt, struct buffer *changed) {
+    const bool is_delivered = attempt->verdict == VERDICT_DELIVERED;
     bool is_new;
     if (!insert_attempt(store, attempt, &is_new))
         return false;
     if (!is_new)
         return true;
-    if (attempt->verdict == VERDICT_DELIVERED)
-        return end_delivered(store, attempt, exchange->now) &&
-               update_after_success(store, attempt, exchange->now);
-    return end_failed(store, exchange->courier, attempt, exchange->now) &&
-           update_after_failure(store, attempt, exchange->now);
+    if (!(is_delivered ? end_delivered(store, attempt, exchange->now)
+                       : end_failed(store, exchange->courier, attempt, exchange->now)))
+        return false;
+    if (sql_changes(store))
+        buffer_add(changed, &attempt->event_id, sizeof attempt->event_id);
+    return is_delivered ? update_after_success(store, attempt, exchange->now)
+                        : update_after_failure(store, attempt, exchange->now);
+}
+
+/* Applies all attempts, then sets the state of each of their events once. */
+static bool end_attempts(struct store *store, struct arena *arena,
+                         const struct store_exchange *exchange) {
+    struct buffer changed = buffer_in(arena);
+    bool ok = true;
+    for (size_t i = 0; ok && i < exchange->attempt_count; i++)
+        ok = end_attempt(store, exchange, &exchange->attempts[i], &changed);
+    const size_t count = outbox_distinct(&changed);
+    const char *const *ids = (const char *const *)(void *)changed.p;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = outbox_summarize(store, ids[i], exchange->now);
+    return ok;
 }
 
 /* Locks the users of the attempts and of the shares, so that one courier at a time leases a user's
@@ -413,8 +429,7 @@ static void exchange_events(struct store *store, struct arena *arena,
     if (!ok || (sql_may_have_committed(store) && has_leased(store, exchange, rows)))
         return;
     *rows = buffer_in(arena);
-    for (size_t i = 0; ok && i < exchange->attempt_count; i++)
-        ok = end_attempt(store, exchange, &exchange->attempts[i]);
+    ok = end_attempts(store, arena, exchange);
     for (size_t i = 0; ok && i < exchange->share_count; i++)
         ok = lease_share(store, arena, exchange, &exchange->shares[i], rows);
 }

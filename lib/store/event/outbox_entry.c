@@ -1,13 +1,15 @@
 #include "store/event/outbox_entry.h"
 
+#include <stdlib.h>
+
 #include "store/user_number.h"
 
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
                 event_writer *write, const struct outbox_post *post) {
     static struct statement s = {
         .sql = "INSERT INTO event (id, user_id, is_forward, sequence, type, contact_id, line_id, "
-               "body, post_id, parts, state, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11)"};
+               "body, post_id, parts, state, created_at, wamid) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11, ?12)"};
     static const struct outbox_post none = {NULL, NULL};
     const struct slice no_body = {NULL, 0};
     if (!user_number_next(store, event->user_id, event->is_forward ? NUMBER_FORWARD : NUMBER_EVENT,
@@ -18,7 +20,7 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
     return sql_run_later(store, &s, TEXT(id), TEXT(event->user_id), INTEGER(event->is_forward),
                          INTEGER(event->sequence), TEXT(event->type), TEXT(event->contact.id),
                          TEXT(event->line_id), BLOB(body), TEXT(post->post_id), TEXT(post->parts),
-                         INTEGER(event->now));
+                         INTEGER(event->now), TEXT(event->wamid));
 }
 
 bool outbox_deliver(struct store *store, const struct store_event *event, const char *id,
@@ -31,8 +33,25 @@ bool outbox_deliver(struct store *store, const struct store_event *event, const 
                          INTEGER(event->sequence), TEXT(order_key), INTEGER(event->now));
 }
 
+static int compare_ids(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t outbox_distinct(struct buffer *ids) {
+    const char **id = (const char **)(void *)ids->p;
+    const size_t n = ids->n / sizeof *id;
+    size_t count = 0;
+    if (n)
+        qsort(id, n, sizeof *id, compare_ids);
+    for (size_t i = 0; i < n; i++)
+        if (!count || strcmp(id[i], id[count - 1]) != 0)
+            id[count++] = id[i];
+    return count;
+}
+
 /* Whether the event has a delivery in this state; those of the webhook ?1 are taken to be cancelled
- * if they are pending. ?2 is the time of the end. */
+ * if they are pending. ?2 is the time of the end. Pending deliveries and errors are found by an
+ * index of their own; all deliveries are read only when none of them is pending any more. */
 #define HAS(condition)                                                                             \
     "EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = event.id AND " condition ")"
 #define HAS_PENDING HAS("d.state = 'pending' AND d.webhook_id <> ?1")

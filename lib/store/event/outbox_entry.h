@@ -21,6 +21,10 @@ bool outbox_add(struct store *store, struct arena *arena, struct store_event *ev
 bool outbox_deliver(struct store *store, const struct store_event *event, const char *id,
                     const char *webhook_id, const char *order_key);
 
+/* Sorts the ids of events (const char *) in the buffer, and removes those that are there before.
+ * Returns the number of those that are left. */
+size_t outbox_distinct(struct buffer *ids);
+
 /* Sets state, time of the end and has_error of the event from its deliveries, one of which changed.
  */
 bool outbox_summarize(struct store *store, const char *event_id, int64_t now);

@@ -1,6 +1,6 @@
 #include "store/user_state.h"
 
-#include "store/event/webhook_match.h"
+#include "engine/sql.h"
 
 static void read_token(struct store *store, struct arena *arena, const char *user_id,
                        struct store_user_state *state) {
@@ -11,22 +11,6 @@ static void read_token(struct store *store, struct arena *arena, const char *use
         return;
     state->token_created_at = column_integer(&s, 0);
     state->token_last4 = column_text(&s, 1, arena);
-    sql_stop(&s);
-}
-
-static void read_webhook(struct store *store, struct arena *arena, const char *user_id,
-                         struct store_user_state *state) {
-    static struct statement s = {
-        .sql = "SELECT url, code IS NOT NULL AND url <> '', failing_since, suspended_at, "
-               "next_probe_at FROM webhook WHERE id = " WEBHOOK_FIRST};
-    sql_start(store, &s, TEXT(user_id));
-    if (!sql_row(store, &s))
-        return;
-    state->url = column_text(&s, 0, arena);
-    state->is_configured = column_integer(&s, 1) != 0;
-    state->failing_since = column_time(&s, 2);
-    state->suspended_at = column_time(&s, 3);
-    state->next_probe_at = column_time(&s, 4);
     sql_stop(&s);
 }
 
@@ -59,18 +43,13 @@ enum store_result store_find_user_state(struct store *store, struct arena *arena
     static struct statement dead = {
         .sql = "SELECT count(*) FROM (SELECT id FROM event WHERE user_id = ?1 AND state = 'dead' "
                "AND finished_at IS NOT NULL AND id > '' LIMIT ?2) AS ended"};
-    *state = (struct store_user_state){.token_created_at = INT64_MAX,
-                                       .url = "",
-                                       .failing_since = INT64_MAX,
-                                       .suspended_at = INT64_MAX,
-                                       .next_probe_at = INT64_MAX,
-                                       .oldest_pending_at = INT64_MAX};
+    *state =
+        (struct store_user_state){.token_created_at = INT64_MAX, .oldest_pending_at = INT64_MAX};
     read_token(store, arena, user_id, state);
-    read_webhook(store, arena, user_id, state);
     state->pending = count(store, &pending, user_id);
     state->dead = count(store, &dead, user_id);
     read_oldest(store, user_id, state);
-    enum store_result result = sql_result(store);
+    enum store_result result = store_find_first_webhook(store, arena, user_id, &state->first);
     if (result != STORE_OK)
         return result;
     return store_list_webhooks(store, arena, user_id,

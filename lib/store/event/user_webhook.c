@@ -1,9 +1,11 @@
 #include "store/user_webhook.h"
 
+#include "store/deed.h"
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
-#include "store/event/webhook_row.h"
 #include "store/event_type.h"
+
+enum { CODE_OVERLAP_MS = 24 * 60 * 60 * 1000 }; /* how long a replaced code still signs */
 
 const char *store_webhook_state(const struct store_webhook *webhook) {
     if (!*webhook->url || !webhook->sealed_code.n)
@@ -119,8 +121,24 @@ enum store_result store_find_webhook(struct store *store, struct arena *arena, c
     const bool is_found = find_row(store, arena, user_id, id, found);
     if (is_found)
         complete(store, arena, found);
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !is_found ? STORE_NOT_FOUND : result;
+    return sql_found(store, is_found);
+}
+
+enum store_result store_find_first_webhook(struct store *store, struct arena *arena,
+                                           const char *user_id, struct store_webhook *found) {
+    static struct statement s = {.sql = "SELECT " COLUMNS
+                                        " FROM webhook w WHERE w.id = " WEBHOOK_FIRST};
+    *found = (struct store_webhook){.url = "",
+                                    .paused_at = INT64_MAX,
+                                    .failing_since = INT64_MAX,
+                                    .suspended_at = INT64_MAX,
+                                    .next_probe_at = INT64_MAX};
+    sql_start(store, &s, TEXT(user_id));
+    if (sql_row(store, &s)) {
+        *found = read_row(&s, arena);
+        sql_stop(&s);
+    }
+    return sql_result(store);
 }
 
 static struct store_webhook *read_rows(struct store *store, struct statement *s,
@@ -183,6 +201,55 @@ enum store_result store_list_suspended(struct store *store, struct arena *arena,
 
 /* --- writing --- */
 
+/* Locks what a change of one of the user's webhooks needs, at the begin of the transaction; the
+ * delivery of events reads it. `code` NULL: none is sealed. False on failure. */
+static bool lock_webhooks(struct store *store, const char *user_id,
+                          const struct store_secret *code) {
+    sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+    if (code)
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+    return !sql_failed(store);
+}
+
+/* Finds the user's first webhook; false when there is none, or on failure. */
+static bool find_first_id(struct store *store, const char *user_id, char id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT id FROM webhook WHERE id = " WEBHOOK_FIRST};
+    sql_start(store, &s, TEXT(user_id));
+    return sql_read_id(store, &s, id);
+}
+
+/* The same, but inserts one without URL and code when there is none. */
+static bool ensure_first(struct store *store, const char *user_id, int64_t now, char id[ID_SIZE]) {
+    static struct statement s = {
+        .sql = "INSERT INTO webhook (id, user_id, kind, created_at, updated_at) "
+               "VALUES (?1, ?2, 'event', ?3, ?3)"};
+    if (find_first_id(store, user_id, id) || sql_failed(store))
+        return !sql_failed(store);
+    id_make(id, "whk_", now);
+    return sql_run(store, &s, TEXT(id), TEXT(user_id), INTEGER(now));
+}
+
+/* Sets the code; the former code still signs for a while. A repetition of the call finds its own
+ * value: that replaces nothing. */
+static bool replace_code(struct store *store, const char *id, const struct store_secret *code,
+                         int64_t now) {
+    struct slice sealed_code = sql_seal(store, code);
+    static struct statement s = {
+        .sql = "UPDATE webhook SET previous_code = code, previous_until = "
+               "CASE WHEN code IS NULL THEN NULL ELSE CAST(?4 AS BIGINT) END, code = ?2, "
+               "updated_at = ?3 WHERE id = ?1 AND (code IS NULL OR code <> ?2)"};
+    return sql_run(store, &s, TEXT(id), BLOB(sealed_code), INTEGER(now),
+                   INTEGER(now + CODE_OVERLAP_MS));
+}
+
+/* Sets the URL, ends the suspension and makes the pending deliveries due. */
+static bool set_url(struct store *store, const char *id, const char *url, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE webhook SET url = ?2, failing_since = NULL, suspended_at = NULL, "
+               "next_probe_at = NULL, updated_at = ?3 WHERE id = ?1"};
+    return sql_run(store, &s, TEXT(id), TEXT(url), INTEGER(now)) && outbox_make_due(store, id, now);
+}
+
 /* Whether the user may have one more webhook, or this one is stored already. */
 static bool has_room(struct store *store, const struct store_webhook_change *change) {
     static struct statement s = {
@@ -207,17 +274,18 @@ enum store_result store_insert_webhook(struct store *store,
                "ON CONFLICT (id) DO NOTHING"};
     bool fits = false;
     while (sql_transact(store)) {
-        fits = webhook_lock(store, change->user_id, change->code) && has_room(store, change);
+        fits = lock_webhooks(store, change->user_id, change->code) && has_room(store, change);
         if (!fits)
             continue;
         const struct slice sealed = sql_seal(store, change->code);
-        sql_run(store, &s, TEXT(change->id), TEXT(change->user_id),
-                TEXT(change->name ? change->name : ""), TEXT(change->kind),
-                TEXT(change->url ? change->url : ""), BLOB(sealed), TEXT(change->event_types),
-                TEXT(change->line_ids), TEXT(change->fields), TEXT(change->updates),
-                INTEGER(change->splits_messages),
-                change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now),
-                TEXT(change->account_id));
+        if (sql_run(store, &s, TEXT(change->id), TEXT(change->user_id),
+                    TEXT(change->name ? change->name : ""), TEXT(change->kind),
+                    TEXT(change->url ? change->url : ""), BLOB(sealed), TEXT(change->event_types),
+                    TEXT(change->line_ids), TEXT(change->fields), TEXT(change->updates),
+                    INTEGER(change->splits_messages),
+                    change->pauses ? INTEGER(change->now) : NO_INTEGER, INTEGER(change->now),
+                    TEXT(change->account_id)))
+            store_trail(store, change->user_id, change->id);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK && !fits ? STORE_CONFLICT : result;
@@ -233,13 +301,14 @@ static bool update_row(struct store *store, const struct store_webhook_change *c
                "splits_messages = CASE WHEN ?10 = 1 THEN CAST(?11 AS BIGINT) "
                "  ELSE splits_messages END, "
                "updates = CASE WHEN ?12 = 1 THEN ?13 ELSE updates END, "
-               "updated_at = ?14 WHERE id = ?1"};
+               "updated_at = ?14 WHERE id = ?1 AND user_id = ?15 AND deleted_at IS NULL"};
     return sql_run(store, &s, TEXT(change->id), INTEGER(change->sets_name),
                    TEXT(change->name ? change->name : ""), INTEGER(change->sets_event_types),
                    TEXT(change->event_types), INTEGER(change->sets_lines), TEXT(change->line_ids),
                    INTEGER(change->sets_fields), TEXT(change->fields),
                    INTEGER(change->sets_splitting), INTEGER(change->splits_messages),
-                   INTEGER(change->sets_updates), TEXT(change->updates), INTEGER(change->now));
+                   INTEGER(change->sets_updates), TEXT(change->updates), INTEGER(change->now),
+                   TEXT(change->user_id));
 }
 
 /* Adds or removes one type of events. */
@@ -266,22 +335,15 @@ static bool update_pause(struct store *store, const struct store_webhook_change 
             outbox_make_due(store, change->id, change->now));
 }
 
-/* Whether the user has this webhook. */
-static bool is_present(struct store *store, const char *user_id, const char *id) {
-    static struct statement s = {
-        .sql = "SELECT 1 FROM webhook WHERE id = ?1 AND user_id = ?2 AND deleted_at IS NULL"};
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
-    const bool found = sql_row(store, &s);
-    if (found)
-        sql_stop(&s);
-    return found;
-}
-
-static void update(struct store *store, const struct store_webhook_change *change) {
-    if (update_row(store, change) && switch_type(store, change) &&
-        (!change->code || webhook_replace_code(store, change->id, change->code, change->now)) &&
-        (!change->sets_url || webhook_set_url(store, change->id, change->url, change->now)))
+/* False when the user has no such webhook, or on failure. */
+static bool update(struct store *store, const struct store_webhook_change *change) {
+    if (!update_row(store, change) || !sql_changes(store))
+        return false;
+    if (switch_type(store, change) &&
+        (!change->code || replace_code(store, change->id, change->code, change->now)) &&
+        (!change->sets_url || set_url(store, change->id, change->url, change->now)))
         update_pause(store, change);
+    return true;
 }
 
 enum store_result store_change_webhook(struct store *store,
@@ -292,14 +354,11 @@ enum store_result store_change_webhook(struct store *store,
         struct store_webhook_change named = *change;
         if (!change->id)
             named.id = first;
-        found = webhook_lock(store, change->user_id, change->code) &&
-                (change->id ? is_present(store, change->user_id, change->id)
-                            : webhook_ensure_first(store, change->user_id, change->now, first));
-        if (found)
-            update(store, &named);
+        found = lock_webhooks(store, change->user_id, change->code) &&
+                (change->id || ensure_first(store, change->user_id, change->now, first)) &&
+                update(store, &named) && store_trail(store, change->user_id, named.id);
     }
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 enum store_result store_delete_webhook(struct store *store, const char *user_id, const char *id,
@@ -307,20 +366,19 @@ enum store_result store_delete_webhook(struct store *store, const char *user_id,
     static struct statement remove = {
         .sql = "UPDATE webhook SET deleted_at = ?2, updated_at = ?2, url = '', code = NULL, "
                "previous_code = NULL, previous_until = NULL, failing_since = NULL, "
-               "suspended_at = NULL, next_probe_at = NULL WHERE id = ?1"};
+               "suspended_at = NULL, next_probe_at = NULL "
+               "WHERE id = ?1 AND user_id = ?3 AND deleted_at IS NULL"};
     static struct statement turn = {.sql = "DELETE FROM event_turn WHERE webhook_id = ?1"};
     bool found = false;
     while (sql_transact(store)) {
-        if (!webhook_lock(store, user_id, NULL) || !is_present(store, user_id, id)) {
-            found &= sql_may_have_committed(store);
-            continue;
-        }
-        found = true;
-        if (sql_run(store, &remove, TEXT(id), INTEGER(now)) && sql_run(store, &turn, TEXT(id)))
+        const bool is_removed = lock_webhooks(store, user_id, NULL) &&
+                                sql_run(store, &remove, TEXT(id), INTEGER(now), TEXT(user_id)) &&
+                                sql_changes(store) > 0;
+        found = is_removed || (found && sql_may_have_committed(store));
+        if (is_removed && sql_run(store, &turn, TEXT(id)) && store_trail(store, user_id, id))
             outbox_cancel(store, user_id, id, now);
     }
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 enum store_result store_set_subscribed_fields(struct store *store, const char *user_id,
@@ -333,9 +391,50 @@ enum store_result store_set_subscribed_fields(struct store *store, const char *u
         .sql = "UPDATE webhook SET fields = ?3, updated_at = ?4 WHERE user_id = ?2 "
                "AND account_id = ?1 AND deleted_at IS NULL AND coalesce(fields, '') <> ?3"};
     while (sql_transact(store))
-        if (webhook_lock(store, user_id, NULL) &&
-            sql_run(store, &remember, TEXT(account_id), TEXT(user_id), TEXT(fields)) && fields)
+        if (lock_webhooks(store, user_id, NULL) &&
+            sql_run(store, &remember, TEXT(account_id), TEXT(user_id), TEXT(fields)) &&
+            store_trail(store, user_id, account_id) && fields)
             sql_run(store, &set, TEXT(account_id), TEXT(user_id), TEXT(fields), INTEGER(now));
+    return sql_result(store);
+}
+
+/* --- the first webhook --- */
+
+enum store_result store_upsert_webhook_config_code(struct store *store, const char *user_id,
+                                                   const struct store_secret *code, int64_t now) {
+    char id[ID_SIZE];
+    while (sql_transact(store))
+        if (lock_webhooks(store, user_id, code) && ensure_first(store, user_id, now, id) &&
+            replace_code(store, id, code, now))
+            store_trail(store, user_id, id);
+    return sql_result(store);
+}
+
+enum store_result store_upsert_webhook_config(struct store *store, const char *user_id,
+                                              const char *url, const struct store_secret *code,
+                                              int64_t now) {
+    char id[ID_SIZE];
+    while (sql_transact(store))
+        if (lock_webhooks(store, user_id, code) && ensure_first(store, user_id, now, id) &&
+            (!code || replace_code(store, id, code, now)) && set_url(store, id, url, now))
+            store_trail(store, user_id, id);
+    return sql_result(store);
+}
+
+enum store_result store_delete_webhook_config(struct store *store, const char *user_id,
+                                              int64_t now) {
+    static struct statement clear = {
+        .sql = "UPDATE webhook SET url = '', code = NULL, previous_code = NULL, "
+               "previous_until = NULL, failing_since = NULL, suspended_at = NULL, "
+               "next_probe_at = NULL, updated_at = ?2 WHERE id = ?1"};
+    char id[ID_SIZE];
+    while (sql_transact(store))
+        if (lock_webhooks(store, user_id, NULL)) {
+            const bool found = find_first_id(store, user_id, id);
+            if (found && sql_run(store, &clear, TEXT(id), INTEGER(now)))
+                outbox_cancel(store, user_id, id, now);
+            store_trail(store, user_id, found ? id : NULL);
+        }
     return sql_result(store);
 }
 

@@ -1,6 +1,7 @@
 #include "store/block.h"
 
 #include "store/contact.h"
+#include "store/deed.h"
 #include "store/inbox/change.h"
 
 /* Finds the contact, and locks it. One that was merged meanwhile leads to the one that remained. */
@@ -50,6 +51,7 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
         sql_start_with(store, s, parameters, parameter_count);
         if (!sql_row(store, s) && !sql_failed(store) && sql_changes(store) > 0)
             change_contact(store, arena, contact.id);
+        store_trail(store, block->user_id, contact.id);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK ? found : result;

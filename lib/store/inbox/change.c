@@ -10,10 +10,15 @@ bool change_next(struct store *store, const char *user_id, int64_t *change) {
 bool change_thread_of(struct store *store, const char *user_id, const char *line_id,
                       const char *contact_id) {
     static struct statement s = {
-        .sql = "UPDATE thread SET changed = ?3 WHERE line_id = ?1 AND contact_id = ?2"};
+        .sql = "SELECT t.id FROM thread t WHERE t.line_id = ?1 AND t.contact_id = ?2"};
+    char id[ID_SIZE];
     int64_t change;
-    return change_next(store, user_id, &change) &&
-           sql_run(store, &s, TEXT(line_id), TEXT(contact_id), INTEGER(change));
+    if (!change_next(store, user_id, &change))
+        return false;
+    sql_start(store, &s, TEXT(line_id), TEXT(contact_id));
+    return sql_read_id(store, &s, id)
+               ? thread_change(store, id, change) && thread_recount(store, id)
+               : !sql_failed(store);
 }
 
 struct thread_key {
@@ -34,7 +39,7 @@ bool change_contact(struct store *store, struct arena *arena, const char *contac
     for (size_t i = 0; i < rows.n / sizeof *keys; i++) {
         int64_t change;
         if (!change_next(store, keys[i].user_id, &change) ||
-            !thread_change(store, keys[i].id, change))
+            !thread_change(store, keys[i].id, change) || !thread_recount(store, keys[i].id))
             return false;
     }
     return !sql_failed(store);

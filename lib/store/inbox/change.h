@@ -12,11 +12,12 @@
 /* Takes the user's next number. */
 bool change_next(struct store *store, const char *user_id, int64_t *change);
 
-/* Gives the thread of the line and the contact a next number, if there is one. */
+/* Gives the thread of the line and the contact a next number, if there is one, after a block. */
 bool change_thread_of(struct store *store, const char *user_id, const char *line_id,
                       const char *contact_id);
 
-/* Gives each thread of the contact a next number. Works in `arena`. */
+/* Gives each thread of the contact a next number, and has what waits in it counted again: after a
+ * block, a merger or another change of the contact. Works in `arena`. */
 bool change_contact(struct store *store, struct arena *arena, const char *contact_id);
 
 #endif

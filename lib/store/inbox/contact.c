@@ -121,8 +121,7 @@ enum store_result store_find_contact(struct store *store, struct arena *arena, c
     bool found =
         find(store, arena, user_id, id, contact) ||
         (find_remaining(store, id, remaining) && find(store, arena, user_id, remaining, contact));
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 /* --- lists --- */

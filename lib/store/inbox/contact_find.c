@@ -92,6 +92,5 @@ enum store_result store_find_person(struct store *store, const char *account_id,
                                     const char *bsuid, char contact_id[ID_SIZE]) {
     bool found = (phone && contact_find(store, account_id, phone, contact_id)) ||
                  (bsuid && contact_find(store, account_id, bsuid, contact_id));
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }

@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <utf8proc.h>
 
+#include "base/fold.h"
 #include "base/utf8.h"
-#include "store/inbox/plain_letter.h"
-
-enum { MOST_PARTS = 32 }; /* of one character: the longest decomposition has 18 */
 
 /* Whether words consist of the character: a letter or a number. */
 static bool is_of_word(int32_t code) {
@@ -57,45 +55,16 @@ static void add_code(struct terms *terms, struct word *word, int32_t code) {
     word->length += n;
 }
 
-/* Adds a part of a decomposed character. */
-static void add_part(struct terms *terms, struct word *word, int32_t code) {
-    const char *plain = plain_letter(code);
-    if (!plain)
-        add_code(terms, word, plain_kana(code));
-    for (; plain && *plain; plain++)
-        add_code(terms, word, *plain);
-}
-
-/* Adds the folded form of the first character of the text, and returns its length. An invalid byte
- * counts as a separator. */
-static size_t add_character(struct terms *terms, struct word *word, const char *text, size_t n) {
-    int32_t code, parts[MOST_PARTS];
-    int boundary = 0;
-    if ((unsigned char)*text < 0x80) {
-        add_code(terms, word, tolower((unsigned char)*text));
-        return 1;
-    }
-    utf8proc_ssize_t length =
-        utf8proc_iterate((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)n, &code);
-    if (length < 1) {
-        add_code(terms, word, ' ');
-        return 1;
-    }
-    utf8proc_ssize_t count =
-        utf8proc_decompose_char(code, parts, MOST_PARTS,
-                                UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
-                                    UTF8PROC_STRIPMARK | UTF8PROC_IGNORE,
-                                &boundary);
-    for (utf8proc_ssize_t i = 0; i < count && i < MOST_PARTS; i++)
-        add_part(terms, word, parts[i]);
-    return (size_t)length;
-}
-
 void terms_add(struct terms *terms, const char *text) {
     struct word word = {.length = 0};
+    int32_t codes[FOLD_MOST];
+    size_t count;
     size_t n = text ? strlen(text) : 0;
-    for (size_t i = 0; i < n && terms->count < MOST_TERMS;)
-        i += add_character(terms, &word, text + i, n - i);
+    for (size_t i = 0; i < n && terms->count < MOST_TERMS;) {
+        i += fold_character(text + i, n - i, codes, &count);
+        for (size_t k = 0; k < count; k++)
+            add_code(terms, &word, codes[k]);
+    }
     end_word(terms, word.text, &word.length);
 }
 

@@ -1,8 +1,6 @@
 /* Internal to the store: the terms by which a contact is found. A term is a word of the contact's
- * name or user name, or its phone's digits, folded: case, accents and other marks are removed, and
- * forms of one character are made equal (Unicode NFKD and case folding), and letters that have no
- * decomposition become plain ones (plain_letter.h). Every call runs in the
- * open transaction and returns false on failure. */
+ * name or user name, or its phone's digits, folded (fold.h). Every call runs in the open
+ * transaction and returns false on failure. */
 #ifndef SWITCHBOARD_STORE_CONTACT_TERM_H
 #define SWITCHBOARD_STORE_CONTACT_TERM_H
 

@@ -11,8 +11,7 @@ enum store_result store_find_form_account(struct store *store, const char *user_
                "ORDER BY a.id LIMIT 1"};
     sql_start(store, &s, TEXT(user_id), TEXT(flow_id));
     const bool found = sql_read_id(store, &s, account_id);
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 static struct store_form_answer read_answer(struct statement *s, struct arena *arena) {

@@ -214,7 +214,9 @@ enum store_result inbox_search_contacts(struct store *store, struct arena *arena
 
 static bool is_wanted(const struct inbox_search *wanted, const struct inbox_thread *thread) {
     return (!wanted->line_id || strcmp(wanted->line_id, thread->line.id) == 0) &&
-           (!wanted->is_unread || thread->unread > 0);
+           (!wanted->is_unread || thread->unread > 0) &&
+           (!wanted->is_failed || thread->failed_at != INT64_MAX) &&
+           (!wanted->is_waiting || thread->waiting_since != INT64_MAX);
 }
 
 /* Adds the contact's threads after the id `after`. */

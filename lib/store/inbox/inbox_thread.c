@@ -1,5 +1,7 @@
 /* Reading threads for an inbox. Lists select the keys of threads from an index; each thread is then
  * completed by its keys. */
+#include <stdlib.h>
+
 #include "engine/sql.h"
 #include "store/inbox.h"
 
@@ -10,6 +12,7 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
                         const char *id, struct inbox_thread *thread) {
     static struct statement s = {
         .sql = "SELECT t.id, t.unread, t.last_message_at, t.last_inbound_at, t.changed, "
+               "t.waiting_since, t.failed_at, t.done_at, "
                "EXISTS (SELECT 1 FROM contact_block b "
                "        WHERE b.line_id = t.line_id AND b.contact_id = t.contact_id), " LINE_COLUMNS
                ", " CONTACT_COLUMNS " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
@@ -23,9 +26,14 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
     thread->last_message_at = column_integer(&s, 2);
     thread->last_inbound_at = column_is_null(&s, 3) ? INT64_MIN : column_integer(&s, 3);
     thread->change = column_integer(&s, 4);
-    thread->is_blocked = column_integer(&s, 5) != 0;
-    thread->line = line_of_row(&s, 6, arena);
-    thread->contact = contact_of_row(&s, 6 + LINE_COLUMN_COUNT, arena);
+    thread->waiting_since = column_time(&s, 5);
+    thread->failed_at = column_time(&s, 6);
+    thread->done_at = column_time(&s, 7);
+    thread->is_blocked = column_integer(&s, 8) != 0;
+    thread->line = line_of_row(&s, 9, arena);
+    thread->contact = contact_of_row(&s, 9 + LINE_COLUMN_COUNT, arena);
+    if (thread->line.archived_at != INT64_MAX) /* it cannot send */
+        thread->waiting_since = INT64_MAX;
     sql_stop(&s);
 }
 
@@ -78,25 +86,19 @@ enum store_result inbox_find_thread(struct store *store, struct arena *arena, co
     bool found = read_whole(store, arena, user_id, id, thread) ||
                  (find_alias(store, user_id, id, remaining) &&
                   read_whole(store, arena, user_id, remaining, thread));
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 /* --- lists --- */
 
-/* Reads the threads whose ids the statement selects, which has been started. */
-static enum store_result read_listed(struct store *store, struct arena *arena, const char *user_id,
-                                     struct statement *s, struct inbox_thread **threads,
-                                     size_t *count) {
-    struct buffer ids = buffer_in(arena), rows = buffer_in(arena);
-    while (sql_row(store, s)) {
-        const char *id = column_text(s, 0, arena);
-        buffer_add(&ids, &id, sizeof id);
-    }
-    const char *const *id = (const char *const *)(void *)ids.p;
-    for (size_t i = 0; i < ids.n / sizeof *id; i++) {
+/* Reads the threads of the keys. */
+static enum store_result read_keys(struct store *store, struct arena *arena, const char *user_id,
+                                   const struct list_key *keys, size_t key_count,
+                                   struct inbox_thread **threads, size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    for (size_t i = 0; i < key_count; i++) {
         struct inbox_thread thread;
-        if (read_whole(store, arena, user_id, id[i], &thread))
+        if (read_whole(store, arena, user_id, keys[i].id, &thread))
             buffer_add(&rows, &thread, sizeof thread);
     }
     *threads = (struct inbox_thread *)(void *)rows.p;
@@ -104,40 +106,150 @@ static enum store_result read_listed(struct store *store, struct arena *arena, c
     return sql_result(store);
 }
 
+/* Adds the keys that the statement selects, which has been started. */
+static void add_keys(struct store *store, struct arena *arena, struct statement *s,
+                     struct buffer *keys) {
+    while (sql_row(store, s)) {
+        const struct list_key key = {column_integer(s, 1), column_text(s, 0, arena)};
+        buffer_add(keys, &key, sizeof key);
+    }
+}
+
+/* Reads the threads whose keys the statement selects, which has been started. */
+static enum store_result read_listed(struct store *store, struct arena *arena, const char *user_id,
+                                     struct statement *s, struct inbox_thread **threads,
+                                     size_t *count) {
+    struct buffer keys = buffer_in(arena);
+    add_keys(store, arena, s, &keys);
+    return read_keys(store, arena, user_id, (const struct list_key *)(const void *)keys.p,
+                     keys.n / sizeof(struct list_key), threads, count);
+}
+
+/* --- threads that wait for an answer: those of each line that is not archived, merged --- */
+
+static int compare_keys(const void *a, const void *b) {
+    const struct list_key *first = a, *second = b;
+    if (first->number != second->number)
+        return first->number < second->number ? -1 : 1;
+    return strcmp(first->id, second->id);
+}
+
+static void add_waiting(struct store *store, struct arena *arena, const struct inbox_filter *filter,
+                        const char *line_id, const struct list_key *after, struct buffer *keys) {
+    static struct statement s = {
+        .sql = "SELECT id, waiting_since FROM thread WHERE line_id = ?1 AND "
+               "waiting_since IS NOT NULL AND (waiting_since, id) > (?2, ?3) "
+               "AND (?5 = 0 OR unread > 0) AND (?6 = 0 OR failed_at IS NOT NULL) "
+               "ORDER BY waiting_since, id LIMIT ?4"};
+    sql_start(store, &s, TEXT(line_id), INTEGER(after ? after->number : INT64_MIN),
+              TEXT(after ? after->id : ""), INTEGER((int64_t)filter->limit),
+              INTEGER(filter->is_unread), INTEGER(filter->is_failed));
+    add_keys(store, arena, &s, keys);
+}
+
+static enum store_result list_waiting(struct store *store, struct arena *arena,
+                                      const struct inbox_filter *filter,
+                                      const struct list_key *after, struct inbox_thread **threads,
+                                      size_t *count) {
+    const struct line_filter wanted = {filter->user_id, .is_without_archived = true};
+    struct buffer rows = buffer_in(arena);
+    struct line *lines;
+    size_t line_count;
+    enum store_result result = store_list_lines(store, arena, &wanted, &lines, &line_count);
+    if (result != STORE_OK)
+        return result;
+    for (size_t i = 0; i < line_count; i++)
+        if (!filter->line_id || strcmp(filter->line_id, lines[i].id) == 0)
+            add_waiting(store, arena, filter, lines[i].id, after, &rows);
+    struct list_key *keys = (struct list_key *)(void *)rows.p;
+    const size_t n = rows.n / sizeof *keys;
+    if (n)
+        qsort(keys, n, sizeof *keys, compare_keys);
+    return read_keys(store, arena, filter->user_id, keys, n < filter->limit ? n : filter->limit,
+                     threads, count);
+}
+
+/* --- the other lists --- */
+
 enum store_result inbox_list_threads(struct store *store, struct arena *arena,
                                      const struct inbox_filter *filter,
                                      const struct list_key *after, struct inbox_thread **threads,
                                      size_t *count) {
     static struct statement of_user = {
-        .sql = "SELECT id FROM thread WHERE user_id = ?1 AND (last_message_at, id) < (?2, ?3) "
+        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
+               "AND (last_message_at, id) < (?2, ?3) "
                "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
     static struct statement of_line = {
-        .sql = "SELECT id FROM thread WHERE line_id = ?1 AND (last_message_at, id) < (?2, ?3) "
+        .sql = "SELECT id, last_message_at FROM thread WHERE line_id = ?1 "
+               "AND (last_message_at, id) < (?2, ?3) "
                "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
     static struct statement unread = {
-        .sql = "SELECT id FROM thread WHERE user_id = ?1 AND unread > 0 "
+        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND unread > 0 "
                "AND (last_message_at, id) < (?2, ?3) AND (line_id = ?5 OR ?5 IS NULL) "
                "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
-    const bool is_of_line = filter->line_id && !filter->is_unread;
+    static struct statement failed = {
+        .sql =
+            "SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND failed_at IS NOT NULL "
+            "AND (last_message_at, id) < (?2, ?3) AND (line_id = ?5 OR ?5 IS NULL) "
+            "AND (?6 = 0 OR unread > 0) ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+    if (filter->is_waiting)
+        return list_waiting(store, arena, filter, after, threads, count);
+    const bool is_part = filter->is_unread || filter->is_failed;
+    const bool is_of_line = filter->line_id && !is_part;
     const struct parameter parameters[] = {
         TEXT(is_of_line ? filter->line_id : filter->user_id),
         INTEGER(after ? after->number : INT64_MAX),
         TEXT(after ? after->id : ""),
         INTEGER((int64_t)filter->limit),
         TEXT(filter->line_id),
+        INTEGER(filter->is_unread),
     };
-    struct statement *s = filter->is_unread ? &unread : is_of_line ? &of_line : &of_user;
-    sql_start_with(store, s, parameters, filter->is_unread ? 5 : 4);
+    struct statement *s = filter->is_failed   ? &failed
+                          : filter->is_unread ? &unread
+                          : is_of_line        ? &of_line
+                                              : &of_user;
+    sql_start_with(store, s, parameters, filter->is_failed ? 6 : is_part ? 5 : 4);
     return read_listed(store, arena, filter->user_id, s, threads, count);
 }
 
 enum store_result inbox_list_changes(struct store *store, struct arena *arena, const char *user_id,
                                      int64_t after, size_t limit, struct inbox_thread **threads,
                                      size_t *count) {
-    static struct statement s = {.sql = "SELECT id FROM thread WHERE user_id = ?1 AND changed > ?2 "
-                                        "ORDER BY changed LIMIT ?3"};
+    static struct statement s = {
+        .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 AND changed > ?2 "
+               "ORDER BY changed LIMIT ?3"};
     sql_start(store, &s, TEXT(user_id), INTEGER(after), INTEGER((int64_t)limit));
     return read_listed(store, arena, user_id, &s, threads, count);
+}
+
+/* --- counts --- */
+
+/* The order chooses the index that has the counted rows only. */
+enum store_result inbox_count(struct store *store, const char *user_id,
+                              struct inbox_counts *counts) {
+    static struct statement s = {
+        .sql = "SELECT "
+               "(SELECT count(*) FROM (SELECT 1 FROM thread WHERE user_id = ?1 AND unread > 0 "
+               "ORDER BY last_message_at LIMIT ?2) AS counted), "
+               "(SELECT count(*) FROM (SELECT 1 FROM thread WHERE user_id = ?1 "
+               "AND failed_at IS NOT NULL ORDER BY last_message_at LIMIT ?2) AS counted), "
+               "(SELECT count(*) FROM (SELECT 1 FROM account a JOIN line l ON l.account_id = a.id "
+               "JOIN thread t ON t.line_id = l.id WHERE a.user_id = ?1 AND l.archived_at IS NULL "
+               "AND t.waiting_since IS NOT NULL LIMIT ?2) AS counted), "
+               "(SELECT min((SELECT min(t.waiting_since) FROM thread t WHERE t.line_id = l.id "
+               "AND t.waiting_since IS NOT NULL)) "
+               "FROM account a JOIN line l ON l.account_id = a.id WHERE a.user_id = ?1 AND "
+               "l.archived_at IS NULL)"};
+    *counts = (struct inbox_counts){.waiting_since = INT64_MAX};
+    sql_start(store, &s, TEXT(user_id), INTEGER(COUNTED_MOST));
+    if (sql_row(store, &s)) {
+        *counts = (struct inbox_counts){.unread = column_integer(&s, 0),
+                                        .failed = column_integer(&s, 1),
+                                        .waiting = column_integer(&s, 2),
+                                        .waiting_since = column_time(&s, 3)};
+        sql_stop(&s);
+    }
+    return sql_result(store);
 }
 
 enum store_result inbox_last_change(struct store *store, const char *user_id, int64_t *change) {

@@ -128,8 +128,7 @@ enum store_result store_find_message(struct store *store, struct arena *arena, c
         *message = message_of_row(s, arena);
         sql_stop(s);
     }
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, found);
 }
 
 enum store_result store_list_statuses(struct store *store, struct arena *arena,

@@ -130,10 +130,12 @@ static bool complete_message(struct store *store, const struct store_send *send,
 static void write_message(struct store *store, const struct store_send *send,
                           const struct stored *stored, const struct thread *thread,
                           const char *thread_id) {
-    if (stored->id[0])
-        complete_message(store, send, stored->id, thread, thread_id);
-    else if (insert_message(store, send, thread, thread_id))
+    if (stored->id[0]) {
+        if (complete_message(store, send, stored->id, thread, thread_id))
+            thread_recount(store, thread_id);
+    } else if (insert_message(store, send, thread, thread_id)) {
         usage_count(store, send->user_id, send->line_id, send->now, USAGE_OUT);
+    }
 }
 
 enum store_result store_insert_send(struct store *store, const struct store_send *send) {
@@ -143,7 +145,8 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .user_id = send->user_id,
                             .line_id = send->line_id,
                             .contact_id = contact_id,
-                            .at = send->now};
+                            .at = send->now,
+                            .is_answer = thread_counts_type(send->type)};
     while (sql_transact(store))
         if (lock_send(store, send) && read_stored(store, send, &stored) && !stored.has_send &&
             find_or_insert_contact(store, send, contact_id) &&

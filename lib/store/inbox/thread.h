@@ -1,6 +1,7 @@
 /* Internal to the store: the rows of threads that the open transaction changes. The first change of
  * a thread is written at once, the others are collected and written last (engine/tally.h). All
- * values only grow, so the order of the writes does not matter. */
+ * values only grow, so the order of the writes does not matter; those that do not are counted again
+ * from the messages. */
 #ifndef SWITCHBOARD_STORE_THREAD_H
 #define SWITCHBOARD_STORE_THREAD_H
 
@@ -13,7 +14,9 @@ struct thread {
     int64_t at;         /* the message's time, ms */
     int64_t change;     /* the number of this change (change.h) */
     bool is_inbound;    /* the message is from the contact */
-    bool is_unread;     /* it counts as unread */
+    bool is_unread;     /* it counts as unread, and waits for an answer */
+    bool is_answer;     /* it answers the messages before it */
+    int64_t arrived_at; /* of an inbound message, by our clock */
     bool is_read_ahead; /* set by thread_read_ahead */
 };
 
@@ -24,6 +27,28 @@ void thread_read_ahead(struct store *store, struct thread *thread);
 /* Upserts the thread of the line and the contact; `at` becomes the time of its last message, and of
  * its last inbound one, if it is later. The thread's id is written to `id`. */
 bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]);
+
+/* Whether a message of this type is one of its own: no reaction, edit or deletion of another one.
+ */
+bool thread_counts_type(const char *type);
+
+/* SQL: the same. `m` is the name of the message's row with a dot, or "". */
+#define COUNTS_TYPE(m) m "type NOT IN ('edit', 'revoke', 'reaction')"
+
+/* Has what waits in the thread, the time of the last answer and whether it failed counted again
+ * from the messages, after the other writes of the transaction: after a change of messages that are
+ * stored already, or of a block. False on failure. */
+bool thread_recount(struct store *store, const char *id);
+
+/* Finds the user's thread with this id, or the one that remained of a merged thread. False: there
+ * is none, or on failure. */
+struct thread_found {
+    char id[ID_SIZE];
+    int64_t unread;
+    int64_t waiting_since, failed_at, answered_at, done_at; /* INT64_MAX: none */
+};
+bool thread_find(struct store *store, const char *user_id, const char *id,
+                 struct thread_found *found);
 
 /* Sets the number of the last change of a thread. False on failure. */
 bool thread_change(struct store *store, const char *id, int64_t change);

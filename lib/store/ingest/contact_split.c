@@ -1,3 +1,8 @@
+/* A division refuses the changes that join the identity to the others of the contact: those that
+ * led to it, or, if there are none or they do not divide the contact, those that led away from it.
+ * What was reported to follow from the identity goes with it. Contacts, messages, threads, blocks
+ * and former ids are derived anew (regroup.c); a repetition of a report does not join them again.
+ */
 #include "store/contact_split.h"
 
 #include "store/ingest/regroup.h"

@@ -15,15 +15,74 @@
  * with a savepoint for each part of the payload, and such an update is stored as it is. An update
  * that is stored already changes nothing, so that the platform may send a payload again.
  */
+#include <string.h>
+
 #include "store/ingest.h"
 
 #include "engine/tally.h"
 #include "store/event/webhook_match.h"
-#include "store/ingest/foreign_waba.h"
 #include "store/ingest/forward_entry.h"
 #include "store/ingest/update_owner.h"
 
 enum { PART = 100 }; /* updates within a savepoint */
+
+/* --- updates that are skipped because their line belongs to another account than the WABA id that
+ * they name; `switchboard doctor` shows these ids --- */
+
+enum { FOREIGN_WABAS_KEPT = 10 }; /* for each line */
+
+/* A line, and the WABA id of another account. */
+struct foreign {
+    const char *line_id, *waba_id;
+    int64_t now;
+    int64_t count; /* of skipped updates */
+};
+
+/* Inserts or counts a foreign WABA. The latest ones of each line are kept. A repetition of the call
+ * has the same time: it counts nothing. */
+static bool upsert_foreign(struct store *store, void *entry) {
+    static struct statement add = {
+        .sql = "INSERT INTO foreign_waba (line_id, waba_id, count, first_at, last_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (line_id, waba_id) DO UPDATE "
+               "SET count = foreign_waba.count + excluded.count, last_at = excluded.last_at "
+               "WHERE foreign_waba.last_at <> excluded.last_at"};
+    static struct statement delete_oldest = {
+        .sql = "DELETE FROM foreign_waba WHERE line_id = ?1 AND waba_id IN "
+               "(SELECT f.waba_id FROM foreign_waba f WHERE f.line_id = ?1 AND f.waba_id <> ?2 "
+               " ORDER BY f.last_at DESC, f.waba_id LIMIT 100 OFFSET ?3)"};
+    const struct foreign *foreign = entry;
+    return sql_run_later(store, &add, TEXT(foreign->line_id), TEXT(foreign->waba_id),
+                         INTEGER(foreign->count), INTEGER(foreign->now)) &&
+           sql_run_later(store, &delete_oldest, TEXT(foreign->line_id), TEXT(foreign->waba_id),
+                         INTEGER(FOREIGN_WABAS_KEPT - 1));
+}
+
+static int compare_foreign(const void *a, const void *b) {
+    const struct foreign *first = a, *second = b;
+    const int order = strcmp(first->line_id, second->line_id);
+    return order ? order : strcmp(first->waba_id, second->waba_id);
+}
+
+static struct foreign foreign_room[2 * 64];
+static struct tally foreigners = {.name = "foreign_waba",
+                                  TALLY_IN(foreign_room),
+                                  .order = compare_foreign,
+                                  .write = upsert_foreign};
+
+/* Counts a skipped update of the line at the time `now`, in ms, once the transaction ends; until
+ * then the ids stay valid. In a payload with more of them than fit, an id that comes back later is
+ * not counted again. False on failure. */
+static bool count_foreign(struct store *store, const char *line_id, const char *waba_id,
+                          int64_t now) {
+    const struct foreign key = {line_id, waba_id, now, 0};
+    struct foreign *known = tally_find(&foreigners, compare_foreign, &key);
+    if (!known && !(known = tally_add(store, &foreigners, &key)))
+        return false;
+    known->count++;
+    return true;
+}
+
+/* --- the updates of a payload --- */
 
 static update_handler *const handlers[] = {
     [UPDATE_MESSAGE] = ingest_message,   [UPDATE_ECHO] = ingest_message,
@@ -45,7 +104,7 @@ static bool handle(struct ingest *in, struct store_update *update) {
         return handlers[update->kind](in, update);
     update->outcome = OUTCOME_NO_OWNER;
     return !in->owner.is_foreign ||
-           foreign_waba_count(in->store, in->owner.line_id, update->waba_id, in->now);
+           count_foreign(in->store, in->owner.line_id, update->waba_id, in->now);
 }
 
 /* Stores an update that violates a constraint as it is. */

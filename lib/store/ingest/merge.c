@@ -55,6 +55,8 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
                 "last_inbound_at = (SELECT max(u.last_inbound_at) FROM thread u "
                 "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
                 "unread = (SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "done_at = (SELECT max(u.done_at) FROM thread u "
                 "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)) "
                 "WHERE contact_id = ?2"},
         {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "

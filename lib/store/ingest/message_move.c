@@ -49,8 +49,9 @@ static bool has_messages(const struct merge *m, const struct move *move,
 #define UNREAD                                                                                     \
     "SELECT count(*) FROM (SELECT id, phone, bsuid, source, timestamp FROM message "               \
     "WHERE thread_id = ?1 AND direction = 'in' AND source = 'webhook' "                            \
-    "AND type NOT IN ('edit', 'revoke', 'reaction') ORDER BY timestamp DESC, id DESC "             \
-    "LIMIT (SELECT t.unread FROM thread t WHERE t.id = ?1)) AS message WHERE "
+    "AND " COUNTS_TYPE(                                                                            \
+        "") " ORDER BY timestamp DESC, id DESC "                                                   \
+            "LIMIT (SELECT t.unread FROM thread t WHERE t.id = ?1)) AS message WHERE "
 
 static bool count_unread(const struct merge *m, struct move *move,
                          const struct message_filter *filter) {
@@ -111,7 +112,8 @@ static bool move_messages(const struct merge *m, struct move *move,
            sql_run_later(m->store, &refresh, TEXT(move->from), INTEGER(-move->moved_unread),
                          INTEGER(move->change)) &&
            sql_run_later(m->store, &refresh, TEXT(move->to), INTEGER(move->moved_unread),
-                         INTEGER(move->change));
+                         INTEGER(move->change)) &&
+           thread_recount(m->store, move->from) && thread_recount(m->store, move->to);
 }
 
 /* A contact that wrote before is not a new contact later. */

@@ -7,6 +7,15 @@
 #include "store/inbox/contact_find.h"
 #include "store/ingest/update_event.h"
 
+/* A message of the history: it may be one of many, and have failed. */
+static bool is_old(const struct message_row *row) {
+    return row->message->is_outgoing && strcmp(row->source, "history") == 0;
+}
+
+static bool is_answer(const struct message_row *row) {
+    return row->message->is_outgoing && !is_old(row) && thread_counts_type(row->message->type);
+}
+
 bool message_row_add_thread(struct ingest *in, const char *contact_id, bool counts_as_unread,
                             struct message_row *row, char id[ID_SIZE]) {
     struct thread thread = {.new_id = ingest_id(in, "thr_"),
@@ -15,12 +24,14 @@ bool message_row_add_thread(struct ingest *in, const char *contact_id, bool coun
                             .contact_id = contact_id,
                             .at = row->message->timestamp,
                             .is_inbound = !row->message->is_outgoing,
-                            .is_unread = counts_as_unread};
+                            .is_unread = counts_as_unread,
+                            .is_answer = is_answer(row),
+                            .arrived_at = in->now};
     thread_read_ahead(in->store, &thread);
     if (row->has_events && !update_event_read_ahead(in, contact_id))
         return false;
     if (!change_next(in->store, in->owner.user_id, &thread.change) ||
-        !thread_upsert(in->store, &thread, id))
+        !thread_upsert(in->store, &thread, id) || (is_old(row) && !thread_recount(in->store, id)))
         return false;
     row->change = thread.change;
     return true;

@@ -97,7 +97,8 @@ bool update_event_add_message(struct ingest *in, const struct store_update *upda
     const struct update_message *message = &update->message;
     if (!update_event_is_wanted(in, update))
         return true;
-    struct store_event event = {.type = "message.received", .message = update->body};
+    struct store_event event = {
+        .type = "message.received", .wamid = message->wamid, .message = update->body};
     struct store_event lead = {.source = new_contact, .wamid = message->wamid};
     struct store_event ad = {
         .source = "ad", .wamid = message->wamid, .referral = message->referral};

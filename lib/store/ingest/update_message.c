@@ -55,11 +55,7 @@ static const char *first_status(const struct store_update *update) {
 /* Whether the message counts as unread: the contact wrote it now, as opposed to the history of the
  * business app, and it is a message of its own. store_mark_read counts the same ones. */
 static bool is_unread(const struct store_update *update) {
-    static const char *const silent[] = {"edit", "revoke", "reaction"};
-    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
-        if (strcmp(update->message.type, silent[i]) == 0)
-            return false;
-    return update->kind == UPDATE_MESSAGE;
+    return update->kind == UPDATE_MESSAGE && thread_counts_type(update->message.type);
 }
 
 /* Gives the stored message and its thread the next number of a change. */
@@ -67,7 +63,8 @@ static bool change_message(struct ingest *in, const struct stored_message *known
     int64_t change;
     return change_next(in->store, in->owner.user_id, &change) &&
            message_row_change(in->store, known->id, change) &&
-           thread_change(in->store, known->thread_id, change);
+           thread_change(in->store, known->thread_id, change) &&
+           thread_recount(in->store, known->thread_id);
 }
 
 /* Completes a stored message: one that is known only from a status, an old media message whose

@@ -54,7 +54,9 @@ static bool raise_status(struct ingest *in, const struct update_status *status,
     if (!count_rise(in, status, from, to))
         return false;
     struct slice none = {NULL, 0};
-    bool is_failure = strcmp(status->status, "failed") == 0;
+    bool is_failure = to == RANK_FAILED;
+    if ((is_failure || from == RANK_FAILED) && !thread_recount(in->store, known->thread_id))
+        return false; /* a message that failed answers nothing */
     return sql_run_later(in->store, &write, TEXT(known->id), TEXT(status->status),
                          INTEGER(status->timestamp), BLOB(is_failure ? status->errors : none),
                          INTEGER(change));
@@ -97,7 +99,8 @@ static bool insert_missing_message(struct ingest *in, const struct update_status
 
 static bool add_status_event(struct ingest *in, const struct store_update *update,
                              const struct contact *contact, const char *thread_id) {
-    struct store_event event = {.type = "message.status", .status = update->body};
+    struct store_event event = {
+        .type = "message.status", .wamid = update->status.wamid, .status = update->body};
     return in->owner.is_archived || update_event_add(in, &event, contact, thread_id);
 }
 

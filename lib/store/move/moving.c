@@ -1,3 +1,12 @@
+/* A move, step by step:
+ *
+ * 1. All rows of the source are copied, while programs write to it.
+ * 2. The writers of the source are stopped, and what changed meanwhile is copied. Number and hash
+ *    of the rows of every table are compared.
+ * 3. The target is committed, marked as incomplete: programs refuse it.
+ * 4. The source is marked as moved: programs refuse it from then on, those that have it open too.
+ * 5. Programs may use the target.
+ */
 #include "store/upkeep.h"
 
 #include <stdarg.h>

@@ -1,0 +1,234 @@
+#include "api/message_search.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/auth.h"
+#include "api/list_cursor.h"
+#include "api/paging.h"
+#include "api/view/inbox_json.h"
+#include "base/crypto.h"
+#include "base/fold.h"
+#include "base/log.h"
+#include "base/target.h"
+#include "payload/message_text.h"
+
+enum { MOST_WORDS = 16, LONGEST_QUERY = 256 };
+
+const struct text_rule message_search_rule = {.meaning = "words, or \"words in this order\"",
+                                              .longest = LONGEST_QUERY};
+
+/* --- one search at a time --- */
+
+static int lock_file = -1;
+
+/* The file of the locks is beside the database, or in the spool directory for a server: all
+ * processes of this machine share it. */
+void message_search_prepare(struct request *rq) {
+    enum { MODE = 0660 };
+    const char *database = target_file(rq->config->database);
+    const char *path = database ? arena_printf(rq->arena, "%s-search", database)
+                                : arena_printf(rq->arena, "%s/search", rq->config->spool_dir);
+    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE);
+    if (lock_file >= 0)
+        fchmod(lock_file, MODE); /* the umask may have cleared bits */
+    else
+        log_message(LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
+}
+
+/* A byte of the file stands for the user: a lock of the open file, which ends with the process. */
+static bool set_lock(const char *user_id, short type) {
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    off_t byte = 0;
+    crypto_sha256(slice_of(user_id), hash);
+    for (size_t i = 0; i < 6; i++)
+        byte = byte << 8 | hash[i];
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return fcntl(lock_file, F_OFD_SETLK, &lock) == 0;
+}
+
+static int take_turn(struct request *rq) {
+    if (lock_file < 0)
+        return fail(rq, INTERNAL, "The gateway cannot open its lock file; its log says why.");
+    if (set_lock(rq->caller->user.id, F_WRLCK))
+        return 0;
+    reply_header(rq, "Retry-After", "1");
+    return fail(rq, RATE_LIMITED,
+                "Another search of this user runs on this host; try again in a second.");
+}
+
+/* --- words --- */
+
+/* The words of a query: each a sequence of folded characters that must occur. Without a query there
+ * are none, and every message is a result. */
+struct words {
+    size_t count;
+    struct slice word[MOST_WORDS];
+};
+
+static int read_words(struct request *rq, struct words *words) {
+    struct slice rest = query_get(&rq->query, "q");
+    words->count = 0;
+    for (bool is_quoted = false; rest.p; is_quoted = !is_quoted) {
+        const char *quote = memchr(rest.p, '"', rest.n);
+        struct slice part = slice_cut(&rest, '"');
+        struct buffer folded = buffer_in(rq->arena);
+        if (!quote)
+            rest = (struct slice){NULL, 0};
+        fold_add(&folded, part);
+        struct slice text = buffer_slice(&folded);
+        text.n -= text.n && text.p[text.n - 1] == ' ';
+        while (text.n && words->count < MOST_WORDS) {
+            struct slice word = is_quoted ? text : slice_cut(&text, ' ');
+            if (is_quoted)
+                text.n = 0;
+            if (word.n)
+                words->word[words->count++] = word;
+        }
+        if (text.n)
+            return fail(rq, INVALID, "A search has at most %d words.", MOST_WORDS);
+    }
+    return words->count || !query_get(&rq->query, "q").p
+               ? 0
+               : fail(rq, INVALID, "`q` must have a word to search for.");
+}
+
+static bool has_all(void *context, struct slice body, struct arena *scratch) {
+    const struct words *words = context;
+    struct buffer text = buffer_in(scratch);
+    if (words->count)
+        message_text_add(&text, body);
+    for (size_t i = 0; i < words->count; i++)
+        if (!text.n || !memmem(text.p, text.n, words->word[i].p, words->word[i].n))
+            return false;
+    return true;
+}
+
+/* --- the answer --- */
+
+/* A page of results, and how far the search has come. */
+struct page {
+    struct message_place place;
+    const char **ids;
+    size_t count;
+    bool is_end;
+};
+
+/* Reads the place in the query's `after`; a thread has a cursor of its own. */
+static int read_place(struct request *rq, const struct inbox_thread *thread,
+                      struct message_place *place) {
+    const char *parts[CURSOR_PARTS] = {NULL};
+    int64_t numbers[2];
+    *place = (struct message_place){{INT64_MAX, thread ? thread->id : ""}, {INT64_MAX, ""}};
+    if (thread)
+        return cursor_read_key(rq, "after", "foundIn", &place->message.number, &place->message.id) <
+                       0
+                   ? -1
+                   : 0;
+    const int has_cursor = cursor_read(rq, "after", "found", parts, CURSOR_PARTS);
+    if (has_cursor != 1)
+        return has_cursor;
+    for (int i = 0; i < 2; i++) {
+        char *end;
+        errno = 0;
+        numbers[i] = strtoll(parts[1 + 2 * i], &end, 10);
+        if (errno || *end)
+            return cursor_fail(rq, "after");
+    }
+    *place = (struct message_place){{numbers[0], parts[2]}, {numbers[1], parts[4]}};
+    return 0;
+}
+
+static const char *write_place(struct request *rq, const struct inbox_thread *thread,
+                               const struct page *page) {
+    const struct list_key *in = &page->place.thread, *at = &page->place.message;
+    if (page->is_end)
+        return NULL;
+    if (thread)
+        return cursor_write_key(rq->arena, "foundIn", at->number, at->id);
+    const char *const parts[] = {"found", arena_printf(rq->arena, "%" PRId64, in->number), in->id,
+                                 arena_printf(rq->arena, "%" PRId64, at->number),
+                                 *at->id ? at->id : "-"};
+    return cursor_write(rq->arena, parts, CURSOR_PARTS);
+}
+
+/* The last id of a list that is not empty. */
+static const char *last_thread(const struct buffer *ids) {
+    return ((const char **)(void *)ids->p)[ids->n / sizeof(const char *) - 1];
+}
+
+/* Writes the messages, and lists their threads, each once. A message that was deleted meanwhile is
+ * left out. */
+static int write_messages(struct request *rq, const struct page *page, struct json_writer *data,
+                          struct buffer *threads) {
+    json_write_array(data, "items");
+    for (size_t i = 0; i < page->count; i++) {
+        struct message message;
+        enum store_result result = store_find_message(
+            rq->caller->store, rq->arena, rq->caller->user.id, page->ids[i], NULL, &message);
+        if (result == STORE_NOT_FOUND)
+            continue;
+        if (result != STORE_OK)
+            return state_fail(rq, result);
+        inbox_write_message(data, NULL, &message);
+        if (!threads->n || strcmp(last_thread(threads), message.thread_id) != 0)
+            buffer_add(threads, &message.thread_id, sizeof message.thread_id);
+    }
+    json_write_end(data);
+    return 0;
+}
+
+static int write_threads(struct request *rq, const struct buffer *ids, struct json_writer *data) {
+    const char **id = (const char **)(void *)ids->p;
+    json_write_array(data, "threads");
+    for (size_t i = 0; i < ids->n / sizeof *id; i++) {
+        struct inbox_thread thread;
+        enum store_result result =
+            inbox_find_thread(rq->caller->store, rq->arena, rq->caller->user.id, id[i], &thread);
+        if (result != STORE_OK && result != STORE_NOT_FOUND)
+            return state_fail(rq, result);
+        if (result == STORE_OK)
+            inbox_write_thread(data, NULL, &thread);
+    }
+    json_write_end(data);
+    return 0;
+}
+
+static int reply_page(struct request *rq, const struct inbox_thread *thread,
+                      const struct page *page) {
+    struct json_writer data;
+    struct buffer threads = buffer_in(rq->arena);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    if (write_messages(rq, page, &data, &threads) ||
+        (!thread && write_threads(rq, &threads, &data)))
+        return -1;
+    if (page->is_end)
+        json_write_null(&data, "searchedUntil");
+    else
+        json_write_time(&data, "searchedUntil",
+                        thread ? page->place.message.number : page->place.thread.number);
+    paging_write_cursor(&data, write_place(rq, thread, page));
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+int message_search_answer(struct request *rq, const struct inbox_thread *thread) {
+    struct words words;
+    struct page page;
+    const struct message_search search = {.user_id = rq->caller->user.id,
+                                          .thread_id = thread ? thread->id : NULL,
+                                          .limit = paging_limit(rq),
+                                          .is_match = has_all,
+                                          .context = &words};
+    if (read_words(rq, &words) || read_place(rq, thread, &page.place) || take_turn(rq))
+        return -1;
+    enum store_result result = inbox_search_messages(
+        rq->caller->store, rq->arena, &search, &page.place, &page.ids, &page.count, &page.is_end);
+    set_lock(rq->caller->user.id, F_UNLCK);
+    return result == STORE_OK ? reply_page(rq, thread, &page) : state_fail(rq, result);
+}

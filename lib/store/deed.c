@@ -1,0 +1,121 @@
+#include "store/deed.h"
+
+#include <string.h>
+
+#include "engine/sql.h"
+#include "store/chore.h"
+
+enum { ROWS_AT_ONCE = 500 }; /* that are deleted in one transaction */
+
+/* A process serves one request at a time. */
+static struct store_deed *present;
+
+void store_begin_deed(struct store_deed *deed) {
+    present = deed;
+}
+
+void store_name_actor(const char *id, const char *name) {
+    if (present) {
+        present->actor = id;
+        present->actor_name = name;
+    }
+}
+
+bool store_trail(struct store *store, const char *user_id, const char *object_id) {
+    static struct statement s = {
+        .sql = "INSERT INTO trail (id, user_id, at, actor, actor_name, action, object_id, details, "
+               "address, request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+               "ON CONFLICT (id) DO NOTHING"};
+    struct store_deed *deed = present;
+    if (!deed)
+        return !sql_failed(store);
+    if (deed->describe)
+        deed->describe(deed);
+    if (!sql_run(store, &s, TEXT(deed->id), TEXT(user_id), INTEGER(deed->now), TEXT(deed->actor),
+                 TEXT(deed->actor_name), TEXT(deed->action), TEXT(object_id), TEXT(deed->details),
+                 TEXT(deed->address), TEXT(deed->request_id)))
+        return false;
+    if (deed->is_left)
+        *deed->is_left = true;
+    return true;
+}
+
+enum store_result store_leave_trail(struct store *store, const char *user_id,
+                                    const char *object_id) {
+    while (sql_transact(store))
+        store_trail(store, user_id, object_id);
+    return sql_result(store);
+}
+
+#define ROWS                                                                                       \
+    "SELECT id, at, actor, actor_name, action, object_id, details, address, request_id "           \
+    "FROM trail WHERE user_id = ?1 AND id < ?2 "
+#define NEWEST "ORDER BY id DESC LIMIT ?3"
+
+static struct store_trail_row read_row(struct statement *s, struct arena *arena) {
+    return (struct store_trail_row){
+        .id = column_text(s, 0, arena),
+        .at = column_integer(s, 1),
+        .actor = column_text(s, 2, arena),
+        .actor_name = column_text(s, 3, arena),
+        .action = column_text(s, 4, arena),
+        .object_id = column_text(s, 5, arena),
+        .details = column_text(s, 6, arena),
+        .address = column_text(s, 7, arena),
+        .request_id = column_text(s, 8, arena),
+    };
+}
+
+enum { SHARED = 3, CONDITIONS = 3 }; /* parameters of each statement, and of the conditions */
+
+/* The index of the first condition, which an index answers: object, actor or action. */
+static size_t first_condition(const struct store_trail_filter *filter) {
+    return filter->object_id ? 0 : filter->actor ? 1 : filter->action ? 2 : CONDITIONS;
+}
+
+enum store_result store_list_trail(struct store *store, struct arena *arena,
+                                   const struct store_trail_filter *filter,
+                                   struct store_trail_row **rows, size_t *count) {
+    static struct statement statements[] = {
+        {.sql = ROWS "AND object_id = ?4 AND (actor = ?5 OR ?5 IS NULL) "
+                     "AND (action = ?6 OR ?6 IS NULL) " NEWEST},
+        {.sql = ROWS "AND actor = ?4 AND (action = ?5 OR ?5 IS NULL) " NEWEST},
+        {.sql = ROWS "AND action = ?4 " NEWEST},
+        {.sql = ROWS NEWEST},
+    };
+    const struct parameter conditions[] = {TEXT(filter->object_id), TEXT(filter->actor),
+                                           TEXT(filter->action)};
+    struct parameter parameters[SHARED + CONDITIONS] = {
+        TEXT(filter->user_id), TEXT(filter->before ? filter->before : "trm"),
+        INTEGER((int64_t)filter->limit)};
+    const size_t first = first_condition(filter), used = CONDITIONS - first;
+    struct statement *s = &statements[first];
+    struct buffer found = buffer_in(arena);
+    memcpy(parameters + SHARED, conditions + first, used * sizeof *conditions);
+    sql_start_with(store, s, parameters, SHARED + used);
+    while (sql_row(store, s)) {
+        const struct store_trail_row row = read_row(s, arena);
+        buffer_add(&found, &row, sizeof row);
+    }
+    *rows = (struct store_trail_row *)(void *)found.p;
+    *count = found.n / sizeof **rows;
+    return sql_result(store);
+}
+
+enum store_result store_delete_old_trail(struct store *store, int64_t before, size_t *removed) {
+    static struct statement find = {.sql = "SELECT 1 FROM trail WHERE at < ?1 LIMIT 1"};
+    static struct statement old = {
+        .sql = "DELETE FROM trail WHERE id IN (SELECT id FROM trail WHERE at < ?1 "
+               "ORDER BY at LIMIT ?2)"};
+    bool is_free = false;
+    *removed = 0;
+    sql_start(store, &find, INTEGER(before));
+    if (!sql_row(store, &find))
+        return sql_result(store); /* without taking the write lock */
+    sql_stop(&find);
+    while (sql_transact(store))
+        if (chore_take(store, &is_free) &&
+            sql_run(store, &old, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+            *removed = (size_t)sql_changes(store);
+    return chore_result(store, is_free);
+}

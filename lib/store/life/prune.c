@@ -1,0 +1,349 @@
+/* Deletes what is older than its user keeps it. Once a day a walk passes the threads of each user
+ * who has set a limit, in the order of their last messages, by the index thread_recent: a thread
+ * that gets a message meanwhile is before the walk again. Each search for old messages reads the
+ * index message_thread from its beginning, so a thread without any costs one search. The walk's
+ * place is stored, and moves behind threads that have nothing old left: so a walk that was killed
+ * goes on where it was, and the parts of several processes add up. */
+#include "engine/sql.h"
+#include "store/chore.h"
+#include "store/life/removal.h"
+#include "store/retention.h"
+
+#define DAY_MS (24 * 60 * 60 * INT64_C(1000))
+
+enum {
+    THREADS_AT_ONCE = 200, /* that one part passes */
+    ROWS_AT_ONCE = 500,    /* that one part deletes, as housekeeping does */
+    MEMORY = 8 * 1024 * 1024,
+};
+
+struct place {
+    int64_t at;
+    char id[ID_SIZE];
+};
+
+/* A walk through the threads of one user. */
+struct walk {
+    struct store *store;
+    struct arena arena;
+    int64_t now, walk_at;
+    char user_id[ID_SIZE];
+    int64_t messages_before, updates_before; /* INT64_MIN: for ever */
+    struct place place;
+};
+
+/* An old message, a thread, and the contact that the locks are about. */
+struct old_message {
+    const char *id, *wamid;
+    size_t thread; /* an index */
+};
+
+struct old_thread {
+    const char *id, *contact_id;
+};
+
+/* What one part deletes, of one account; and how far the walk then has come. */
+struct part {
+    const char *account_id;  /* NULL: nothing yet */
+    struct buffer messages;  /* of struct old_message */
+    struct buffer threads;   /* of struct old_thread: those of the messages */
+    struct old_thread empty; /* a thread without messages; id NULL: none. Then there is no other. */
+    struct place place;
+    size_t passed;
+    bool is_end; /* there are no more threads */
+};
+
+static int64_t limit_of(struct statement *s, int column, int64_t now) {
+    return column_is_null(s, column) ? INT64_MIN : now - column_integer(s, column) * DAY_MS;
+}
+
+/* Finds a user whose threads are to be walked through. */
+static bool find_walk(struct walk *walk) {
+    static struct statement s = {
+        .sql = "SELECT user_id, message_days, raw_days, walk_at, place_at, place_id "
+               "FROM retention WHERE walk_at <= ?1 "
+               "AND (message_days IS NOT NULL OR raw_days IS NOT NULL) LIMIT 1"};
+    sql_start(walk->store, &s, INTEGER(walk->now));
+    if (!sql_row(walk->store, &s))
+        return false;
+    column_id(&s, 0, walk->user_id);
+    walk->messages_before = limit_of(&s, 1, walk->now);
+    walk->updates_before = limit_of(&s, 2, walk->now);
+    walk->walk_at = column_integer(&s, 3);
+    walk->place.at = column_integer(&s, 4);
+    column_id(&s, 5, walk->place.id);
+    sql_stop(&s);
+    return true;
+}
+
+/* --- updates --- */
+
+#define OLD_UPDATES                                                                                \
+    "SELECT p.account_id, p.key FROM account a JOIN platform_update p ON p.account_id = a.id "     \
+    "WHERE a.user_id = ?1 AND p.received_at < ?2 LIMIT ?3"
+
+static enum store_result prune_updates(struct walk *walk, size_t *removed) {
+    static struct statement find = {.sql = OLD_UPDATES};
+    static struct statement old = {
+        .sql = "DELETE FROM platform_update WHERE (account_id, key) IN (" OLD_UPDATES ")"};
+    const struct parameter user = TEXT(walk->user_id), before = INTEGER(walk->updates_before);
+    struct store *store = walk->store;
+    bool is_free = false;
+    sql_start(store, &find, user, before, INTEGER(1));
+    if (!sql_row(store, &find))
+        return sql_result(store);
+    sql_stop(&find);
+    while (sql_transact(store))
+        if (chore_take(store, &is_free) &&
+            sql_run(store, &old, user, before, INTEGER(ROWS_AT_ONCE)))
+            *removed = (size_t)sql_changes(store);
+    return chore_result(store, is_free);
+}
+
+/* --- what is old: read without locks --- */
+
+static size_t message_count(const struct part *part) {
+    return part->messages.n / sizeof(struct old_message);
+}
+
+/* Adds the old messages of the thread; false: there are none. */
+static bool add_messages(struct walk *walk, struct part *part, const struct old_thread *thread) {
+    static struct statement s = {
+        .sql = "SELECT id, wamid FROM message WHERE thread_id = ?1 AND timestamp < ?2 "
+               "ORDER BY timestamp, id LIMIT ?3"};
+    const size_t before = message_count(part);
+    sql_start(walk->store, &s, TEXT(thread->id), INTEGER(walk->messages_before),
+              INTEGER((int64_t)(ROWS_AT_ONCE - before)));
+    while (sql_row(walk->store, &s)) {
+        const struct old_message message = {column_text(&s, 0, &walk->arena),
+                                            column_text(&s, 1, &walk->arena),
+                                            part->threads.n / sizeof *thread};
+        buffer_add(&part->messages, &message, sizeof message);
+    }
+    if (message_count(part) == before)
+        return false;
+    buffer_add(&part->threads, thread, sizeof *thread);
+    return true;
+}
+
+static bool has_messages(struct store *store, const char *thread_id) {
+    static struct statement s = {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 LIMIT 1"};
+    sql_start(store, &s, TEXT(thread_id));
+    if (!sql_row(store, &s))
+        return false;
+    sql_stop(&s);
+    return true;
+}
+
+/* A thread of the walk. */
+struct passed {
+    struct old_thread thread;
+    const char *account_id;
+    struct place place;
+    bool is_held;
+};
+
+/* Looks at a thread. False: the part is full, and ends before the thread. */
+static bool pass(struct walk *walk, struct part *part, const struct passed *passed) {
+    const size_t count = message_count(part);
+    if (count == ROWS_AT_ONCE || (count && strcmp(part->account_id, passed->account_id) != 0))
+        return false;
+    if (!passed->is_held && add_messages(walk, part, &passed->thread)) {
+        part->account_id = passed->account_id;
+        return true; /* the place stays before it: it may be empty then */
+    }
+    if (!passed->is_held && passed->place.at < walk->messages_before &&
+        !has_messages(walk->store, passed->thread.id)) {
+        if (count)
+            return false;
+        part->account_id = passed->account_id;
+        part->empty = passed->thread;
+        part->place = passed->place;
+        return false;
+    }
+    if (!count)
+        part->place = passed->place;
+    return true;
+}
+
+static void read_threads(struct walk *walk, struct buffer *list) {
+    static struct statement s = {
+        .sql =
+            "SELECT t.id, t.contact_id, l.account_id, t.last_message_at, c.held_at IS NOT NULL "
+            "FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c ON c.id = t.contact_id "
+            "WHERE t.user_id = ?1 AND (t.last_message_at, t.id) > (?2, ?3) "
+            "ORDER BY t.last_message_at, t.id LIMIT ?4"};
+    sql_start(walk->store, &s, TEXT(walk->user_id), INTEGER(walk->place.at), TEXT(walk->place.id),
+              INTEGER(THREADS_AT_ONCE));
+    while (sql_row(walk->store, &s)) {
+        struct passed passed = {
+            .thread = {column_text(&s, 0, &walk->arena), column_text(&s, 1, &walk->arena)},
+            .account_id = column_text(&s, 2, &walk->arena),
+            .place = {.at = column_integer(&s, 3)},
+            .is_held = column_integer(&s, 4) != 0};
+        column_id(&s, 0, passed.place.id);
+        buffer_add(list, &passed, sizeof passed);
+    }
+}
+
+static void find_part(struct walk *walk, struct part *part) {
+    struct buffer list = buffer_in(&walk->arena);
+    size_t i = 0;
+    *part = (struct part){.place = walk->place,
+                          .messages = buffer_in(&walk->arena),
+                          .threads = buffer_in(&walk->arena)};
+    if (walk->messages_before != INT64_MIN)
+        read_threads(walk, &list);
+    const struct passed *passed = (const struct passed *)(const void *)list.p;
+    const size_t count = list.n / sizeof *passed;
+    while (i < count && pass(walk, part, &passed[i]))
+        i++;
+    part->passed = i;
+    part->is_end = i == count && count < THREADS_AT_ONCE && !message_count(part);
+}
+
+/* --- deleting it --- */
+
+/* The wamids of the messages, or the contacts of the threads. */
+static const char **list_names(struct walk *walk, const struct part *part, bool are_messages) {
+    const struct old_message *messages = (const struct old_message *)(const void *)part->messages.p;
+    const struct old_thread *threads = (const struct old_thread *)(const void *)part->threads.p;
+    const size_t count = are_messages ? message_count(part) : part->threads.n / sizeof *threads;
+    const char **names = arena_alloc(&walk->arena, count * sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = are_messages ? messages[i].wamid : threads[i].contact_id;
+    return names;
+}
+
+/* Deletes the messages. The locks keep statuses from being added to them, and the contacts from
+ * being merged. */
+static bool delete_messages(struct walk *walk, const struct part *part) {
+    const struct old_message *messages = (const struct old_message *)(const void *)part->messages.p;
+    const struct old_thread *threads = (const struct old_thread *)(const void *)part->threads.p;
+    sql_lock(walk->store, LOCK_MESSAGE, part->account_id, list_names(walk, part, true),
+             message_count(part));
+    sql_lock(walk->store, LOCK_CONTACT, part->account_id, list_names(walk, part, false),
+             part->threads.n / sizeof *threads);
+    for (size_t i = 0; i < message_count(part); i++)
+        if (!removal_delete_message(walk->store, part->account_id, threads[messages[i].thread].id,
+                                    messages[i].id, messages[i].wamid))
+            return false;
+    for (size_t i = 0; i < part->threads.n / sizeof *threads; i++)
+        if (!removal_change_thread(walk->store, walk->user_id, threads[i].id, walk->messages_before,
+                                   walk->now))
+            return false;
+    return true;
+}
+
+/* Whether the thread is still empty and old, and of this contact, which is not on hold. */
+static bool is_still_empty(struct walk *walk, const struct old_thread *thread) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM thread t JOIN contact c ON c.id = t.contact_id WHERE t.id = ?1 "
+               "AND t.contact_id = ?2 AND t.last_message_at < ?3 AND c.held_at IS NULL"};
+    sql_start(walk->store, &s, TEXT(thread->id), TEXT(thread->contact_id),
+              INTEGER(walk->messages_before));
+    if (!sql_row(walk->store, &s))
+        return false;
+    sql_stop(&s);
+    return !has_messages(walk->store, thread->id);
+}
+
+/* Whether a thread or a block is left of the contact. */
+static bool is_in_use(struct store *store, const char *contact_id) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM thread WHERE contact_id = ?1 "
+               "UNION ALL SELECT 1 FROM contact_block WHERE contact_id = ?1 LIMIT 1"};
+    sql_start(store, &s, TEXT(contact_id));
+    if (!sql_row(store, &s))
+        return false;
+    sql_stop(&s);
+    return true;
+}
+
+static bool delete_empty(struct walk *walk, const struct part *part) {
+    const struct old_thread *thread = &part->empty;
+    struct store *store = walk->store;
+    const char **identities;
+    size_t count;
+    if (!removal_list_identities(store, &walk->arena, thread->contact_id, &identities, &count))
+        return false;
+    if (count)
+        sql_lock(store, LOCK_IDENTITY, part->account_id, identities, count);
+    sql_lock(store, LOCK_CONTACT, part->account_id, &thread->contact_id, 1);
+    if (!is_still_empty(walk, thread))
+        return !sql_failed(store);
+    return removal_delete_thread(store, walk->user_id, thread->id, walk->now) &&
+           (is_in_use(store, thread->contact_id) ||
+            removal_delete_contact(store, &walk->arena, part->account_id, thread->contact_id,
+                                   identities, count));
+}
+
+/* Stores how far the walk has come, unless its user has set other limits meanwhile. */
+static bool save_place(struct walk *walk, const struct part *part) {
+    static struct statement on = {
+        .sql = "UPDATE retention SET place_at = ?3, place_id = ?4 WHERE user_id = ?1 "
+               "AND walk_at = ?2"};
+    static struct statement end = {
+        .sql = "UPDATE retention SET walk_at = ?3, place_at = 0, place_id = '' WHERE user_id = ?1 "
+               "AND walk_at = ?2"};
+    const struct parameter user = TEXT(walk->user_id), begun = INTEGER(walk->walk_at);
+    return part->is_end ? sql_run(walk->store, &end, user, begun, INTEGER(walk->now + DAY_MS))
+                        : sql_run(walk->store, &on, user, begun, INTEGER(part->place.at),
+                                  TEXT(part->place.id));
+}
+
+static enum store_result prune_threads(struct walk *walk, size_t *removed) {
+    struct store *store = walk->store;
+    struct part part;
+    bool is_free = false;
+    find_part(walk, &part);
+    if (sql_failed(store))
+        return sql_result(store);
+    while (sql_transact(store))
+        if (chore_take(store, &is_free) &&
+            (part.empty.id ? delete_empty(walk, &part)
+                           : !message_count(&part) || delete_messages(walk, &part)))
+            save_place(walk, &part);
+    *removed = message_count(&part) + part.passed + 1;
+    return chore_result(store, is_free);
+}
+
+/* --- reports of removals --- */
+
+static enum store_result prune_removals(struct store *store, int64_t before, size_t *removed) {
+    static struct statement find = {
+        .sql = "SELECT 1 FROM thread_removal WHERE removed_at < ?1 LIMIT 1"};
+    static struct statement old = {
+        .sql = "DELETE FROM thread_removal WHERE thread_id IN (SELECT thread_id "
+               "FROM thread_removal WHERE removed_at < ?1 ORDER BY removed_at LIMIT ?2) "
+               "AND NOT removed_at >= ?1"};
+    bool is_free = false;
+    sql_start(store, &find, INTEGER(before));
+    if (!sql_row(store, &find))
+        return sql_result(store);
+    sql_stop(&find);
+    while (sql_transact(store))
+        if (chore_take(store, &is_free) &&
+            sql_run(store, &old, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
+            *removed = (size_t)sql_changes(store);
+    return chore_result(store, is_free);
+}
+
+enum store_result store_prune(struct store *store, int64_t now, size_t *removed) {
+    struct walk walk = {.store = store, .now = now};
+    enum store_result result = STORE_OK;
+    *removed = 0;
+    if (find_walk(&walk)) {
+        arena_init(&walk.arena, MEMORY, NULL);
+        if (walk.updates_before != INT64_MIN)
+            result = prune_updates(&walk, removed);
+        if (result == STORE_OK && !*removed)
+            result = prune_threads(&walk, removed);
+        arena_free(&walk.arena);
+    } else {
+        result = sql_result(store);
+    }
+    if (result == STORE_OK && !*removed)
+        result = prune_removals(store, now - REMOVALS_KEPT_DAYS * DAY_MS, removed);
+    return result;
+}

@@ -1,0 +1,176 @@
+#include "store/life/removal.h"
+
+#include <string.h>
+
+#include "store/inbox/change.h"
+#include "store/inbox/thread.h"
+
+bool removal_list_identities(struct store *store, struct arena *arena, const char *contact_id,
+                             const char ***identities, size_t *count) {
+    static struct statement s = {
+        .sql =
+            "SELECT phone, bsuid, parent_bsuid FROM contact WHERE id = ?1 "
+            "UNION ALL SELECT identity, NULL, NULL FROM contact_alias WHERE contact_id = ?1 "
+            "UNION ALL SELECT phone, bsuid, parent_bsuid FROM contact_sign WHERE contact_id = ?1 "
+            "UNION ALL SELECT phone, bsuid, parent_bsuid FROM contact_merge WHERE contact_id = ?1"};
+    struct buffer list = buffer_in(arena);
+    sql_start(store, &s, TEXT(contact_id));
+    while (sql_row(store, &s))
+        for (int column = 0; column < 3; column++) {
+            const char *identity = column_text(&s, column, arena);
+            if (identity && *identity)
+                buffer_add(&list, &identity, sizeof identity);
+        }
+    *identities = (const char **)(void *)list.p;
+    *count = list.n / sizeof **identities;
+    return !sql_failed(store);
+}
+
+bool removal_delete_message(struct store *store, const char *account_id, const char *thread_id,
+                            const char *id, const char *wamid) {
+#define STILL_THERE "(SELECT m.id FROM message m WHERE m.id = ?1 AND m.thread_id = ?2)"
+    static struct statement parts[] = {
+        {.sql = "DELETE FROM message_status WHERE message_id = " STILL_THERE},
+        {.sql = "DELETE FROM flow_response WHERE message_id = " STILL_THERE},
+        {.sql = "DELETE FROM message WHERE id = ?1 AND thread_id = ?2"},
+    };
+    static struct statement token = {
+        .sql = "DELETE FROM flow_token WHERE account_id = ?1 AND token = ?2"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!sql_run_later(store, &parts[i], TEXT(id), TEXT(thread_id)))
+            return false;
+    return sql_run_later(store, &token, TEXT(account_id), TEXT(wamid));
+}
+
+/* Reports what is gone: before INT64_MAX: the whole thread. */
+static bool report(struct store *store, const char *user_id, const char *id, int64_t before,
+                   int64_t change, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO thread_removal (thread_id, user_id, before_at, changed, removed_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (thread_id) DO UPDATE SET "
+               "before_at = excluded.before_at, changed = excluded.changed, "
+               "removed_at = excluded.removed_at"};
+    return sql_run_later(store, &s, TEXT(id), TEXT(user_id),
+                         before == INT64_MAX ? NO_INTEGER : INTEGER(before), INTEGER(change),
+                         INTEGER(now));
+}
+
+/* At most as many messages are unread as are left that count. */
+static bool lower_unread(struct store *store, const char *id, int64_t unread) {
+    static struct statement count = {
+        .sql = "SELECT count(*) FROM (SELECT 1 FROM message WHERE thread_id = ?1 "
+               "AND direction = 'in' AND source = 'webhook' "
+               "AND " COUNTS_TYPE("") " LIMIT ?2) AS kept"};
+    static struct statement write = {.sql = "UPDATE thread SET unread = ?2 WHERE id = ?1"};
+    int64_t left = unread;
+    if (!unread)
+        return true;
+    sql_start(store, &count, TEXT(id), INTEGER(unread));
+    if (sql_row(store, &count)) {
+        left = column_integer(&count, 0);
+        sql_stop(&count);
+    }
+    return left == unread || sql_run_later(store, &write, TEXT(id), INTEGER(left));
+}
+
+bool removal_change_thread(struct store *store, const char *user_id, const char *id, int64_t before,
+                           int64_t now) {
+    struct thread_found thread;
+    int64_t change;
+    if (!change_next(store, user_id, &change) || !thread_find(store, user_id, id, &thread))
+        return !sql_failed(store);
+    return lower_unread(store, thread.id, thread.unread) &&
+           thread_change(store, thread.id, change) && thread_recount(store, thread.id) &&
+           report(store, user_id, id, before, change, now);
+}
+
+bool removal_delete_thread(struct store *store, const char *user_id, const char *id, int64_t now) {
+    static struct statement alias = {.sql = "DELETE FROM thread_alias WHERE thread_id = ?1"};
+    static struct statement thread = {.sql = "DELETE FROM thread WHERE id = ?1"};
+    int64_t change;
+    return change_next(store, user_id, &change) && sql_run_later(store, &alias, TEXT(id)) &&
+           sql_run_later(store, &thread, TEXT(id)) &&
+           report(store, user_id, id, INT64_MAX, change, now);
+}
+
+/* --- contacts --- */
+
+/* A row of identity_change. */
+struct identity_change {
+    int64_t at;
+    const char *names[4]; /* old_phone, old_bsuid, new_phone, new_bsuid; "": none */
+};
+
+/* Adds the changes from one of the identities to another one. */
+static bool add_changes(struct store *store, struct arena *arena, const char *account_id,
+                        const char *identity, struct buffer *list) {
+#define LIST_CHANGES                                                                               \
+    "SELECT old_phone, old_bsuid, new_phone, new_bsuid, at FROM identity_change "                  \
+    "WHERE account_id = ?1 AND "
+    static struct statement both[] = {{.sql = LIST_CHANGES "old_phone = ?2"},
+                                      {.sql = LIST_CHANGES "old_bsuid = ?2"}};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        sql_start(store, &both[i], TEXT(account_id), TEXT(identity));
+        while (sql_row(store, &both[i])) {
+            struct identity_change change = {.at = column_integer(&both[i], 4)};
+            for (int name = 0; name < 4; name++)
+                change.names[name] = column_text(&both[i], name, arena);
+            buffer_add(list, &change, sizeof change);
+        }
+    }
+    return !sql_failed(store);
+}
+
+/* Whether all names of the change are among the identities. */
+static bool is_among(const struct identity_change *change, const char *const *identities,
+                     size_t count) {
+    for (int name = 0; name < 4; name++) {
+        bool is_found = !*change->names[name];
+        for (size_t i = 0; i < count && !is_found; i++)
+            is_found = strcmp(identities[i], change->names[name]) == 0;
+        if (!is_found)
+            return false;
+    }
+    return true;
+}
+
+/* Deletes the changes of identity that are of this contact alone: a number may have been that of
+ * another person before, whose change is still needed to attribute what comes late. */
+static bool delete_changes(struct store *store, struct arena *arena, const char *account_id,
+                           const char *const *identities, size_t count) {
+    static struct statement s = {
+        .sql = "DELETE FROM identity_change WHERE account_id = ?1 AND old_phone = ?2 "
+               "AND old_bsuid = ?3 AND new_phone = ?4 AND new_bsuid = ?5 AND at = ?6"};
+    struct buffer list = buffer_in(arena);
+    for (size_t i = 0; i < count; i++)
+        if (!add_changes(store, arena, account_id, identities[i], &list))
+            return false;
+    const struct identity_change *changes = (const void *)list.p;
+    for (size_t i = 0; i < list.n / sizeof *changes; i++) {
+        const char *const *names = changes[i].names;
+        if (is_among(&changes[i], identities, count) &&
+            !sql_run_later(store, &s, TEXT(account_id), TEXT(names[0]), TEXT(names[1]),
+                           TEXT(names[2]), TEXT(names[3]), INTEGER(changes[i].at)))
+            return false;
+    }
+    return true;
+}
+
+bool removal_delete_contact(struct store *store, struct arena *arena, const char *account_id,
+                            const char *id, const char *const *identities, size_t count) {
+    static struct statement steps[] = {
+        {.sql = "DELETE FROM contact_term WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM contact_alias WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM contact_sign WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM contact_merge WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM contact_block WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM lead WHERE contact_id = ?1"},
+        {.sql = "DELETE FROM contact AS gone WHERE gone.id = ?1"},
+    };
+    if (!delete_changes(store, arena, account_id, identities, count))
+        return false;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!sql_run_later(store, &steps[i], TEXT(id)))
+            return false;
+    return true;
+}

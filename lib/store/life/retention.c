@@ -1,0 +1,107 @@
+#include "store/retention.h"
+
+#include "engine/sql.h"
+#include "store/deed.h"
+
+static struct parameter days_or_null(int64_t days) {
+    return days == RETENTION_FOR_EVER ? NO_INTEGER : INTEGER(days);
+}
+
+static int64_t read_days(struct statement *s, int column) {
+    return column_is_null(s, column) ? RETENTION_FOR_EVER : column_integer(s, column);
+}
+
+enum store_result store_find_retention(struct store *store, const char *user_id,
+                                       struct store_retention *retention) {
+    static struct statement s = {
+        .sql = "SELECT message_days, raw_days FROM retention WHERE user_id = ?1"};
+    *retention = (struct store_retention){.user_id = user_id};
+    sql_start(store, &s, TEXT(user_id));
+    if (sql_row(store, &s)) {
+        retention->message_days = read_days(&s, 0);
+        retention->raw_days = read_days(&s, 1);
+        sql_stop(&s);
+    }
+    return sql_result(store);
+}
+
+enum store_result store_set_retention(struct store *store, const struct store_retention *retention,
+                                      int64_t now) {
+    static struct statement set = {
+        .sql = "INSERT INTO retention (user_id, message_days, raw_days, walk_at, place_at, "
+               "place_id) VALUES (?1, ?2, ?3, ?4, 0, '') ON CONFLICT (user_id) DO UPDATE "
+               "SET message_days = excluded.message_days, raw_days = excluded.raw_days, "
+               "walk_at = excluded.walk_at, place_at = 0, place_id = ''"};
+    while (sql_transact(store))
+        if (sql_run(store, &set, TEXT(retention->user_id), days_or_null(retention->message_days),
+                    days_or_null(retention->raw_days), INTEGER(now)))
+            store_trail(store, retention->user_id, NULL);
+    return sql_result(store);
+}
+
+enum store_result store_list_retention(struct store *store, struct arena *arena,
+                                       struct store_retention **rows, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT u.id, u.email, r.message_days, r.raw_days FROM retention r "
+               "JOIN \"user\" u ON u.id = r.user_id WHERE u.deleted_at IS NULL "
+               "AND (r.message_days IS NOT NULL OR r.raw_days IS NOT NULL) ORDER BY u.email"};
+    struct buffer found = buffer_in(arena);
+    sql_start(store, &s);
+    while (sql_row(store, &s)) {
+        const struct store_retention row = {.user_id = column_text(&s, 0, arena),
+                                            .email = column_text(&s, 1, arena),
+                                            .message_days = read_days(&s, 2),
+                                            .raw_days = read_days(&s, 3)};
+        buffer_add(&found, &row, sizeof row);
+    }
+    *rows = (struct store_retention *)(void *)found.p;
+    *count = found.n / sizeof **rows;
+    return sql_result(store);
+}
+
+/* Finds the user of the contact, or of the one that it was merged into, and that one's id. */
+static bool find_contact(struct store *store, const char *id, char found[ID_SIZE],
+                         char user_id[ID_SIZE]) {
+    static struct statement s = {
+        .sql = "SELECT c.id, a.user_id FROM contact c JOIN account a ON a.id = c.account_id "
+               "WHERE c.id = ?1 UNION ALL SELECT m.contact_id, a.user_id FROM contact_merge m "
+               "JOIN account a ON a.id = m.account_id WHERE m.merged_id = ?1 LIMIT 1"};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    column_id(&s, 0, found);
+    column_id(&s, 1, user_id);
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_hold_contact(struct store *store, const char *id, bool is_held,
+                                     int64_t now) {
+    static struct statement s = {.sql = "UPDATE contact SET held_at = ?2 WHERE id = ?1"};
+    char contact_id[ID_SIZE], user_id[ID_SIZE];
+    bool found = false;
+    while (sql_transact(store)) {
+        found = find_contact(store, id, contact_id, user_id) &&
+                sql_run(store, &s, TEXT(contact_id), is_held ? INTEGER(now) : NO_INTEGER) &&
+                sql_changes(store) > 0 && store_trail(store, user_id, contact_id);
+    }
+    return sql_found(store, found);
+}
+
+enum store_result store_list_removals(struct store *store, struct arena *arena, const char *user_id,
+                                      int64_t after, size_t limit, struct store_removal **rows,
+                                      size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT thread_id, before_at, changed FROM thread_removal WHERE user_id = ?1 "
+               "AND changed > ?2 ORDER BY changed LIMIT ?3"};
+    struct buffer found = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id), INTEGER(after), INTEGER((int64_t)limit));
+    while (sql_row(store, &s)) {
+        const struct store_removal row = {column_text(&s, 0, arena), column_time(&s, 1),
+                                          column_integer(&s, 2)};
+        buffer_add(&found, &row, sizeof row);
+    }
+    *rows = (struct store_removal *)(void *)found.p;
+    *count = found.n / sizeof **rows;
+    return sql_result(store);
+}

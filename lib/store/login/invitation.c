@@ -1,0 +1,224 @@
+#include "store/invitation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/sql.h"
+#include "store/deed.h"
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
+
+/* --- making one --- */
+
+/* Whether the workspace has room for one more invitation than that of the email, which is replaced.
+ */
+static bool has_room(struct store *store, const struct store_invitation *invitation) {
+    static struct statement s = {
+        .sql = "SELECT count(*) FROM invitation WHERE user_id = ?1 AND email <> ?2"};
+    int64_t count = INVITATIONS_MAX;
+    sql_start(store, &s, TEXT(invitation->user_id), TEXT(invitation->email));
+    if (sql_row(store, &s)) {
+        count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return count < INVITATIONS_MAX;
+}
+
+static bool is_alive(struct store *store, const char *user_id) {
+    static struct statement s = {
+        .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id));
+    return sql_read_id(store, &s, id);
+}
+
+/* The new invitation has its own id, so that the trail says which one was replaced. */
+static bool replace(struct store *store, const struct store_invitation *invitation,
+                    const unsigned char *hash) {
+    static struct statement end = {
+        .sql = "DELETE FROM invitation WHERE user_id = ?1 AND email = ?2 AND id <> ?3"};
+    static struct statement add = {
+        .sql = "INSERT INTO invitation (id, user_id, hash, email, role, made_by, created_by, "
+               "created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+               "ON CONFLICT (id) DO NOTHING"};
+    return sql_run(store, &end, TEXT(invitation->user_id), TEXT(invitation->email),
+                   TEXT(invitation->id)) &&
+           sql_run(store, &add, TEXT(invitation->id), TEXT(invitation->user_id), HASH(hash),
+                   TEXT(invitation->email), TEXT(role_name(invitation->role)),
+                   TEXT(invitation->made_by), TEXT(invitation->created_by),
+                   INTEGER(invitation->created_at), INTEGER(invitation->expires_at));
+}
+
+enum store_result store_insert_invitation(struct store *store,
+                                          const struct store_invitation *invitation,
+                                          const unsigned char hash[CRYPTO_HASH_SIZE],
+                                          enum member_refusal *refusal) {
+    const char *user_id = invitation->user_id, *by = invitation->made_by;
+    char member_id[ID_SIZE];
+    bool found = false, is_member = false;
+    while (sql_transact(store)) {
+        is_member = false;
+        *refusal = MEMBER_NOT_REFUSED;
+        found =
+            member_lock(store, user_id, invitation->email, member_id) && is_alive(store, user_id);
+        if (!found)
+            continue;
+        is_member = member_role(store, user_id, member_id) != ROLE_NONE;
+        if (by && !role_may_give(member_role(store, user_id, by), invitation->role))
+            *refusal = MEMBER_ABOVE;
+        else if (!has_room(store, invitation))
+            *refusal = MEMBER_TOO_MANY;
+        else if (!is_member && replace(store, invitation, hash))
+            store_trail(store, user_id, invitation->id);
+    }
+    const enum store_result result = sql_found(store, found);
+    return result == STORE_OK && !*refusal && is_member ? STORE_CONFLICT : result;
+}
+
+/* --- listing and revoking --- */
+
+enum store_result store_list_invitations(struct store *store, struct arena *arena,
+                                         const char *user_id, struct store_invitation **invitations,
+                                         size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT id, email, role, created_by, created_at, expires_at FROM invitation "
+               "WHERE user_id = ?1 ORDER BY id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct store_invitation invitation = {
+            .id = column_text(&s, 0, arena),
+            .user_id = user_id,
+            .email = column_text(&s, 1, arena),
+            .role = role_find(column_text(&s, 2, arena)),
+            .created_by = column_text(&s, 3, arena),
+            .created_at = column_integer(&s, 4),
+            .expires_at = column_integer(&s, 5),
+        };
+        buffer_add(&rows, &invitation, sizeof invitation);
+    }
+    *invitations = (struct store_invitation *)(void *)rows.p;
+    *count = rows.n / sizeof **invitations;
+    return sql_result(store);
+}
+
+enum store_result store_delete_invitation(struct store *store, const char *user_id,
+                                          const char *id) {
+    static struct statement s = {.sql = "DELETE FROM invitation WHERE id = ?2 AND user_id = ?1"};
+    bool found = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        sql_lock(store, LOCK_USER, NULL, &user_id, 1); /* as who accepts it */
+        found =
+            (sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0) || may_be_done;
+        if (found)
+            store_trail(store, user_id, id);
+    }
+    return sql_found(store, found);
+}
+
+/* --- accepting one --- */
+
+enum { EMAIL_SIZE = 256 };
+
+/* An invitation that is being accepted. */
+struct accepted {
+    char id[ID_SIZE], user_id[ID_SIZE], role[ID_SIZE], created_by[EMAIL_SIZE], email[EMAIL_SIZE];
+};
+
+static bool find(struct store *store, const unsigned char *hash, int64_t now,
+                 struct accepted *found) {
+    static struct statement s = {.sql =
+                                     "SELECT id, user_id, role, email, created_by FROM invitation "
+                                     "WHERE hash = ?1 AND expires_at > ?2"};
+    struct arena arena;
+    sql_start(store, &s, HASH(hash), INTEGER(now));
+    if (!sql_row(store, &s))
+        return false;
+    column_id(&s, 0, found->id);
+    column_id(&s, 1, found->user_id);
+    column_id(&s, 2, found->role);
+    arena_init(&arena, (size_t)64 * 1024, NULL);
+    snprintf(found->email, sizeof found->email, "%s", column_text(&s, 3, &arena));
+    snprintf(found->created_by, sizeof found->created_by, "%s", column_text(&s, 4, &arena));
+    arena_free(&arena);
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_find_invitation(struct store *store, struct arena *arena,
+                                        const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,
+                                        const char **email) {
+    struct accepted found;
+    *email = find(store, hash, now, &found) ? arena_copy(arena, slice_of(found.email)) : NULL;
+    return sql_result(store);
+}
+
+/* Finds the invitation and locks its workspace, with the member of its email: `member_id` is ""
+ * when there is none. False: it has ended meanwhile. */
+static bool lock(struct store *store, const struct store_acceptance *acceptance,
+                 struct accepted *found, char member_id[ID_SIZE]) {
+    return find(store, acceptance->hash, acceptance->now, found) &&
+           member_lock(store, found->user_id, found->email, member_id) &&
+           find(store, acceptance->hash, acceptance->now, found);
+}
+
+/* Inserts the membership and ends the invitation. */
+static bool enter(struct store *store, const struct store_acceptance *acceptance,
+                  const struct accepted *invitation, bool is_known, enum member_refusal *refusal) {
+    static struct statement s = {.sql = "DELETE FROM invitation WHERE id = ?1"};
+    const struct store_new_member member = {.id = acceptance->member_id,
+                                            .user_id = invitation->user_id,
+                                            .email = invitation->email,
+                                            .name = acceptance->name,
+                                            .password = acceptance->password,
+                                            .role = role_find(invitation->role),
+                                            .created_by = invitation->created_by,
+                                            .now = acceptance->now};
+    return member_enter(store, &member, is_known, refusal) &&
+           sql_run(store, &s, TEXT(invitation->id));
+}
+
+enum store_result store_join(struct store *store, struct store_acceptance *acceptance,
+                             const struct store_new_session *session,
+                             enum member_refusal *refusal) {
+    struct accepted invitation;
+    char member_id[ID_SIZE] = "";
+    bool found = false, is_known = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        *refusal = MEMBER_NOT_REFUSED;
+        found = lock(store, acceptance, &invitation, member_id);
+        is_known = found && *member_id;
+        if (found && !is_known && enter(store, acceptance, &invitation, false, refusal) &&
+            login_insert_session(store, session, invitation.user_id)) {
+            store_name_actor(acceptance->member_id, acceptance->name);
+            store_trail(store, invitation.user_id, session->id);
+        }
+        found |= may_be_done;
+    }
+    memcpy(acceptance->user_id, invitation.user_id, ID_SIZE);
+    const enum store_result result = sql_found(store, found);
+    return result == STORE_OK && is_known ? STORE_CONFLICT : result;
+}
+
+enum store_result store_accept_invitation(struct store *store, struct store_acceptance *acceptance,
+                                          enum member_refusal *refusal) {
+    static struct statement show = {.sql = "UPDATE session SET user_id = ?2 WHERE id = ?1"};
+    struct accepted invitation;
+    char member_id[ID_SIZE] = "";
+    bool found = false, is_foreign = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        *refusal = MEMBER_NOT_REFUSED;
+        found = lock(store, acceptance, &invitation, member_id);
+        is_foreign = found && strcmp(member_id, acceptance->member_id) != 0;
+        if (found && !is_foreign && enter(store, acceptance, &invitation, true, refusal) &&
+            sql_run(store, &show, TEXT(acceptance->session_id), TEXT(invitation.user_id)))
+            store_trail(store, invitation.user_id, acceptance->member_id);
+        found |= may_be_done;
+    }
+    memcpy(acceptance->user_id, invitation.user_id, ID_SIZE);
+    const enum store_result result = sql_found(store, found);
+    return result == STORE_OK && is_foreign ? STORE_CONFLICT : result;
+}

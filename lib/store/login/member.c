@@ -1,0 +1,315 @@
+#include "store/member.h"
+
+#include <string.h>
+
+#include "engine/sql.h"
+#include "store/deed.h"
+#include "store/login/login_link.h"
+
+/* --- lists --- */
+
+enum store_result store_list_members(struct store *store, struct arena *arena, const char *user_id,
+                                     struct store_member **members, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT m.id, m.email, m.name, ms.role, ms.created_at, ms.created_by "
+               "FROM membership ms JOIN member m ON m.id = ms.member_id WHERE ms.user_id = ?1 "
+               "ORDER BY ms.created_at, m.id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct store_member member = {
+            .id = column_text(&s, 0, arena),
+            .email = column_text(&s, 1, arena),
+            .name = column_text(&s, 2, arena),
+            .role = role_find(column_text(&s, 3, arena)),
+            .created_at = column_integer(&s, 4),
+            .created_by = column_text(&s, 5, arena),
+        };
+        buffer_add(&rows, &member, sizeof member);
+    }
+    *members = (struct store_member *)(void *)rows.p;
+    *count = rows.n / sizeof **members;
+    return sql_result(store);
+}
+
+enum store_result store_list_workspaces(struct store *store, struct arena *arena,
+                                        const char *member_id, struct store_workspace **workspaces,
+                                        size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT u.id, u.email, ms.role FROM membership ms JOIN \"user\" u "
+               "ON u.id = ms.user_id WHERE ms.member_id = ?1 ORDER BY ms.created_at, ms.user_id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(member_id));
+    while (sql_row(store, &s)) {
+        const struct store_workspace workspace = {
+            .id = column_text(&s, 0, arena),
+            .email = column_text(&s, 1, arena),
+            .role = role_find(column_text(&s, 2, arena)),
+        };
+        buffer_add(&rows, &workspace, sizeof workspace);
+    }
+    *workspaces = (struct store_workspace *)(void *)rows.p;
+    *count = rows.n / sizeof **workspaces;
+    return sql_result(store);
+}
+
+/* --- rows --- */
+
+static bool find_member(struct store *store, const char *email, char id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT id FROM member WHERE email = ?1"};
+    sql_start(store, &s, TEXT(email));
+    return sql_read_id(store, &s, id);
+}
+
+enum store_result store_find_member(struct store *store, const char *email, char id[ID_SIZE]) {
+    const bool found = find_member(store, email, id);
+    const enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+}
+
+enum role member_role(struct store *store, const char *user_id, const char *member_id) {
+    static struct statement s = {
+        .sql = "SELECT role FROM membership WHERE user_id = ?1 AND member_id = ?2"};
+    char name[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id), TEXT(member_id));
+    return sql_read_id(store, &s, name) ? role_find(name) : ROLE_NONE;
+}
+
+bool member_workspace(struct store *store, const char *member_id, char user_id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT user_id FROM membership WHERE member_id = ?1 "
+                                        "ORDER BY created_at, user_id LIMIT 1"};
+    sql_start(store, &s, TEXT(member_id));
+    return sql_read_id(store, &s, user_id);
+}
+
+bool member_lock(struct store *store, const char *user_id, const char *email, char id[ID_SIZE]) {
+    char found[ID_SIZE] = "";
+    if (!find_member(store, email, found) && sql_failed(store))
+        return false;
+    sql_lock(store, LOCK_USER, NULL, (const char *[]){user_id, found}, *found ? 2 : 1);
+    if (!find_member(store, email, id))
+        *id = '\0';
+    if (strcmp(found, id) != 0)
+        sql_lock(store, LOCK_USER, NULL, (const char *[]){id}, 1);
+    return !sql_failed(store);
+}
+
+/* Inserts the member, unless there is one with this id. */
+static bool insert_member(struct store *store, const struct store_new_member *member) {
+    static struct statement s = {.sql =
+                                     "INSERT INTO member (id, email, name, password, created_at) "
+                                     "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id) DO NOTHING"};
+    return sql_run(store, &s, TEXT(member->id), TEXT(member->email), TEXT(member->name),
+                   TEXT(member->password), INTEGER(member->now));
+}
+
+/* Whether the workspace has room for one more member than the one with this id, which a repetition
+ * finds there. */
+static bool has_room(struct store *store, const struct store_new_member *member) {
+    static struct statement s = {
+        .sql = "SELECT count(*) FROM membership WHERE user_id = ?1 AND member_id <> ?2"};
+    int64_t count = MEMBERS_MAX;
+    sql_start(store, &s, TEXT(member->user_id), TEXT(member->id));
+    if (sql_row(store, &s)) {
+        count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return count < MEMBERS_MAX;
+}
+
+bool member_enter(struct store *store, const struct store_new_member *member, bool is_known,
+                  enum member_refusal *refusal) {
+    static struct statement s = {
+        .sql = "INSERT INTO membership (user_id, member_id, role, created_at, created_by) "
+               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (user_id, member_id) DO NOTHING"};
+    if (!has_room(store, member)) {
+        *refusal = MEMBER_TOO_MANY;
+        return false;
+    }
+    return (is_known || insert_member(store, member)) &&
+           sql_run(store, &s, TEXT(member->user_id), TEXT(member->id),
+                   TEXT(role_name(member->role)), INTEGER(member->now), TEXT(member->created_by));
+}
+
+/* --- changes --- */
+
+static bool is_alive(struct store *store, const char *user_id) {
+    static struct statement s = {
+        .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id));
+    return sql_read_id(store, &s, id);
+}
+
+static bool end_invitation_of(struct store *store, const char *user_id, const char *email) {
+    static struct statement s = {.sql = "DELETE FROM invitation WHERE user_id = ?1 AND email = ?2"};
+    return sql_run(store, &s, TEXT(user_id), TEXT(email));
+}
+
+enum store_result store_add_member(struct store *store, const struct store_new_member *member,
+                                   enum member_refusal *refusal) {
+    struct store_new_member entering;
+    char id[ID_SIZE];
+    bool found = false, is_new = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = is_new && sql_may_have_committed(store);
+        *refusal = MEMBER_NOT_REFUSED;
+        entering = *member;
+        if (!member_lock(store, member->user_id, member->email, id) ||
+            !(found = is_alive(store, member->user_id)))
+            continue;
+        if (*id)
+            entering.id = id;
+        is_new = member_role(store, entering.user_id, entering.id) == ROLE_NONE || may_be_done;
+        if (is_new && member_enter(store, &entering, *id, refusal) &&
+            end_invitation_of(store, entering.user_id, entering.email))
+            store_trail(store, entering.user_id, entering.id);
+    }
+    const enum store_result result = sql_result(store);
+    return result != STORE_OK ? result
+           : !found           ? STORE_NOT_FOUND
+           : is_new           ? result
+                              : STORE_CONFLICT;
+}
+
+static bool has_other_owner(struct store *store, const char *user_id, const char *member_id) {
+    static struct statement s = {.sql = "SELECT member_id FROM membership WHERE user_id = ?1 "
+                                        "AND member_id <> ?2 AND role = 'owner' LIMIT 1"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id), TEXT(member_id));
+    return sql_read_id(store, &s, id);
+}
+
+/* Locks workspace and member, and reads the roles of both members: the present ones, because they
+ * may have changed since the request was let in. */
+static enum role lock_roles(struct store *store, const struct store_member_change *change,
+                            enum role *own) {
+    sql_lock(store, LOCK_USER, NULL, (const char *[]){change->user_id, change->member_id}, 2);
+    *own = change->by ? member_role(store, change->user_id, change->by) : ROLE_OWNER;
+    return member_role(store, change->user_id, change->member_id);
+}
+
+/* Finds the member, and whether the change is refused. */
+static bool may_change(struct store *store, const struct store_member_change *change,
+                       enum member_refusal *refusal) {
+    enum role own;
+    const enum role present = lock_roles(store, change, &own);
+    *refusal = MEMBER_NOT_REFUSED;
+    if (present == ROLE_NONE)
+        return false;
+    if (!role_may_give(own, present) || !role_may_give(own, change->role))
+        *refusal = MEMBER_ABOVE;
+    else if (present == ROLE_OWNER && change->role != ROLE_OWNER &&
+             !has_other_owner(store, change->user_id, change->member_id))
+        *refusal = MEMBER_LAST_OWNER;
+    return true;
+}
+
+/* Ends the invitations of a member whose role is now `role`. */
+static bool end_invitations(struct store *store, const struct store_member_change *change) {
+    static struct statement s = {.sql =
+                                     "DELETE FROM invitation WHERE user_id = ?1 AND made_by = ?2 "
+                                     "AND (?3 = 0 OR role = 'owner')"};
+    return change->role == ROLE_OWNER ||
+           sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
+                   INTEGER(change->role >= ROLE_ADMIN));
+}
+
+enum store_result store_change_role(struct store *store, const struct store_member_change *change,
+                                    enum member_refusal *refusal) {
+    static struct statement s = {
+        .sql = "UPDATE membership SET role = ?3 WHERE user_id = ?1 AND member_id = ?2"};
+    bool found = false;
+    while (sql_transact(store)) {
+        found = may_change(store, change, refusal);
+        if (found && !*refusal &&
+            sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
+                    TEXT(role_name(change->role))) &&
+            end_invitations(store, change))
+            store_trail(store, change->user_id, change->member_id);
+    }
+    return sql_found(store, found);
+}
+
+/* Deletes the member, unless it belongs to a workspace. */
+static bool end_member(struct store *store, const char *member_id) {
+#define IN_NO_WORKSPACE "NOT EXISTS (SELECT 1 FROM membership WHERE member_id = ?1)"
+    static struct statement rest[] = {
+        {.sql = "DELETE FROM session WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
+        {.sql = "DELETE FROM login_link WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
+        {.sql = "DELETE FROM login_device WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
+        {.sql = "DELETE FROM member WHERE id = ?1 AND " IN_NO_WORKSPACE},
+    };
+    bool done = true;
+    for (size_t i = 0; done && i < sizeof rest / sizeof *rest; i++)
+        done = sql_run(store, &rest[i], TEXT(member_id));
+    return done;
+}
+
+static bool end_membership(struct store *store, const char *user_id, const char *member_id) {
+    static struct statement ends[] = {
+        {.sql = "DELETE FROM membership WHERE user_id = ?1 AND member_id = ?2"},
+        {.sql = "DELETE FROM session WHERE user_id = ?1 AND member_id = ?2"},
+    };
+    return sql_run(store, &ends[0], TEXT(user_id), TEXT(member_id)) &&
+           sql_run(store, &ends[1], TEXT(user_id), TEXT(member_id)) && end_member(store, member_id);
+}
+
+enum store_result store_remove_member(struct store *store, const struct store_member_change *change,
+                                      enum member_refusal *refusal) {
+    bool found = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        found = may_change(store, change, refusal);
+        if (found && !*refusal && end_invitations(store, change) &&
+            end_membership(store, change->user_id, change->member_id))
+            store_trail(store, change->user_id, change->member_id);
+        found |= may_be_done;
+    }
+    return sql_found(store, found);
+}
+
+static bool has_other_workspace(struct store *store, const struct store_member_change *change) {
+    static struct statement s = {.sql = "SELECT user_id FROM membership WHERE member_id = ?2 "
+                                        "AND user_id <> ?1 LIMIT 1"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(change->user_id), TEXT(change->member_id));
+    return sql_read_id(store, &s, id);
+}
+
+enum store_result store_insert_reset_link(struct store *store,
+                                          const struct store_member_change *change,
+                                          const unsigned char hash[CRYPTO_HASH_SIZE],
+                                          int64_t expires_at, enum member_refusal *refusal) {
+    enum role own, present = ROLE_NONE;
+    while (sql_transact(store)) {
+        present = lock_roles(store, change, &own);
+        *refusal = own < ROLE_ADMIN || present >= own   ? MEMBER_ABOVE
+                   : has_other_workspace(store, change) ? MEMBER_ELSEWHERE
+                                                        : MEMBER_NOT_REFUSED;
+        if (present != ROLE_NONE && !*refusal &&
+            login_set_link(store, change->member_id, hash, expires_at))
+            store_trail(store, change->user_id, change->member_id);
+    }
+    return sql_found(store, present != ROLE_NONE);
+}
+
+bool member_end_all(struct store *store, const char *user_id) {
+    static struct statement list = {.sql = "SELECT member_id FROM membership WHERE user_id = ?1"};
+    static struct statement invitations = {.sql = "DELETE FROM invitation WHERE user_id = ?1"};
+    static char ids[MEMBERS_MAX][ID_SIZE];
+    const char *names[MEMBERS_MAX];
+    size_t count = 0;
+    sql_start(store, &list, TEXT(user_id));
+    while (sql_row(store, &list))
+        if (count < MEMBERS_MAX && column_id(&list, 0, ids[count])) {
+            names[count] = ids[count];
+            count++;
+        }
+    if (count)
+        sql_lock(store, LOCK_USER, NULL, names, count);
+    bool done = sql_run(store, &invitations, TEXT(user_id));
+    for (size_t i = 0; done && i < count; i++)
+        done = end_membership(store, user_id, ids[i]);
+    return done;
+}

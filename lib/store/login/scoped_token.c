@@ -1,0 +1,98 @@
+#include "store/scoped_token.h"
+
+#include "engine/sql.h"
+#include "store/deed.h"
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
+
+enum store_result store_list_scoped_tokens(struct store *store, struct arena *arena,
+                                           const char *user_id, struct store_scoped_token **list,
+                                           size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT id, name, last4, scopes, created_by, created_at, expires_at "
+               "FROM scoped_token WHERE user_id = ?1 ORDER BY id"};
+    struct buffer rows = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id));
+    while (sql_row(store, &s)) {
+        const struct store_scoped_token token = {
+            .id = column_text(&s, 0, arena),
+            .name = column_text(&s, 1, arena),
+            .last4 = column_text(&s, 2, arena),
+            .scopes = column_text(&s, 3, arena),
+            .created_by = column_text(&s, 4, arena),
+            .created_at = column_integer(&s, 5),
+            .expires_at = column_time(&s, 6),
+        };
+        buffer_add(&rows, &token, sizeof token);
+    }
+    *list = (struct store_scoped_token *)(void *)rows.p;
+    *count = rows.n / sizeof **list;
+    return sql_result(store);
+}
+
+/* Whether the user has room for one more token than the one with this id, which a repetition finds
+ * there. */
+static bool has_room(struct store *store, const char *user_id, const char *id) {
+    static struct statement s = {
+        .sql = "SELECT count(*) FROM scoped_token WHERE user_id = ?1 AND id <> ?2"};
+    int64_t count = SCOPED_TOKENS_MAX;
+    sql_start(store, &s, TEXT(user_id), TEXT(id));
+    if (sql_row(store, &s)) {
+        count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return count < SCOPED_TOKENS_MAX;
+}
+
+enum store_result store_insert_scoped_token(struct store *store, const char *user_id,
+                                            const struct store_scoped_token *token,
+                                            const unsigned char hash[CRYPTO_HASH_SIZE]) {
+    static struct statement s = {
+        .sql = "INSERT INTO scoped_token (id, user_id, hash, name, last4, scopes, created_by, "
+               "created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+               "ON CONFLICT (id) DO NOTHING"};
+    bool fits = false;
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_USER, NULL, &user_id, 1);
+        fits = has_room(store, user_id, token->id);
+        if (fits &&
+            sql_run(store, &s, TEXT(token->id), TEXT(user_id), HASH(hash), TEXT(token->name),
+                    TEXT(token->last4), TEXT(token->scopes), TEXT(token->created_by),
+                    INTEGER(token->created_at),
+                    token->expires_at == INT64_MAX ? NO_INTEGER : INTEGER(token->expires_at)))
+            store_trail(store, user_id, token->id);
+    }
+    enum store_result result = sql_result(store);
+    return result == STORE_OK && !fits ? STORE_CONFLICT : result;
+}
+
+enum store_result store_change_scoped_token(struct store *store, const char *user_id,
+                                            const char *id, const char *name, const char *scopes) {
+    static struct statement s = {
+        .sql = "UPDATE scoped_token SET name = coalesce(?3, name), scopes = coalesce(?4, scopes) "
+               "WHERE id = ?2 AND user_id = ?1"};
+    bool found = false;
+    while (sql_transact(store))
+        found = sql_run(store, &s, TEXT(user_id), TEXT(id), TEXT(name), TEXT(scopes)) &&
+                sql_changes(store) > 0 && store_trail(store, user_id, id);
+    return sql_found(store, found);
+}
+
+enum store_result store_delete_scoped_token(struct store *store, const char *user_id,
+                                            const char *id) {
+    static struct statement s = {.sql = "DELETE FROM scoped_token WHERE id = ?2 AND user_id = ?1"};
+    bool found = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        found =
+            (sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0) || may_be_done;
+        if (found)
+            store_trail(store, user_id, id);
+    }
+    return sql_found(store, found);
+}
+
+bool store_end_scoped_tokens(struct store *store, const char *user_id) {
+    static struct statement s = {.sql = "DELETE FROM scoped_token WHERE user_id = ?1"};
+    return sql_run(store, &s, TEXT(user_id));
+}
