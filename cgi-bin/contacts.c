@@ -35,15 +35,12 @@ static int reply_contacts(struct request *rq, const struct contact *contacts, si
 /* The accounts to list: the one that the query names, or all. */
 static int list_accounts(struct request *rq, const char *account_id,
                          struct store_account **accounts, size_t *count) {
-    struct store *store = rq->caller->store;
-    enum store_result result;
-    if (!account_id) {
-        result = store_list_accounts(store, rq->arena, rq->caller->user.id, accounts, count);
-    } else {
-        *accounts = arena_alloc(rq->arena, sizeof **accounts);
-        *count = 1;
-        result = store_find_account(store, rq->arena, rq->caller->user.id, account_id, *accounts);
-    }
+    if (!account_id)
+        return auth_list_accounts(rq, accounts, count);
+    *accounts = arena_alloc(rq->arena, sizeof **accounts);
+    *count = 1;
+    enum store_result result = store_find_account(rq->caller->store, rq->arena, rq->caller->user.id,
+                                                  account_id, *accounts);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
                     "There is no account with this accountId: GET /v2/me lists them.");
@@ -180,9 +177,9 @@ static int get_contact(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/contacts",
-     .guard = &caller_guard, .handle = get_contacts, .query = list_query},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_contacts, .query = list_query},
     {.method = "GET", .path = "/v2/contacts/:contactId",
-     .guard = &caller_guard, .handle = get_contact},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_contact},
     {0},
 };
 /* clang-format on */

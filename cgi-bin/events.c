@@ -11,6 +11,7 @@ static const struct field list_query[] = {
     {.name = "state", .type = FIELD_STRING, .values = states},
     {.name = "type", .type = FIELD_STRING},
     {.name = "webhookId", .type = FIELD_STRING},
+    {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "failed", .type = FIELD_STRING, .values = flags},
     {.name = "since",
      .type = FIELD_STRING,
@@ -42,11 +43,23 @@ static int reply_events(struct request *rq, const struct store_event_entry *even
     return reply_data(rq, json_written(&data));
 }
 
+/* What is searched for is known by the beginning of its id; any other text is that of a message. */
+static void set_sought(struct store_event_filter *filter, const char *q) {
+    if (!q || !*q)
+        return;
+    if (strncmp(q, "evt_", 4) == 0)
+        filter->event_id = q;
+    else if (strncmp(q, "con_", 4) == 0)
+        filter->contact_id = q;
+    else
+        filter->wamid = q;
+}
+
 static int get_events(struct request *rq) {
     const struct query *query = &rq->query;
     const size_t limit = paging_limit(rq);
     struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
-    const struct store_event_filter filter = {
+    struct store_event_filter filter = {
         .state = query_get(query, "state").p,
         .type = query_get(query, "type").p,
         .webhook_id = query_get(query, "webhookId").p,
@@ -56,6 +69,7 @@ static int get_events(struct request *rq) {
     };
     struct store_event_entry *events;
     size_t count;
+    set_sought(&filter, query_get(query, "q").p);
     if (paging_after(rq, "evt_", &page.after))
         return -1;
     enum store_result result = store_list_user_events(
@@ -76,9 +90,9 @@ static int get_event(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/events",
-     .guard = &caller_guard, .handle = get_events, .query = list_query},
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = get_events, .query = list_query},
     {.method = "GET", .path = "/v2/events/:eventId",
-     .guard = &caller_guard, .handle = get_event},
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = get_event},
     {0},
 };
 /* clang-format on */

@@ -59,9 +59,13 @@ static const struct field no_fields[] = {{0}};
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/events/replay",
-     .guard = &caller_guard, .handle = post_replay, .body = BODY_JSON, .fields = replay_fields},
+     .trail = "event.replay",
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay, .body = BODY_JSON,
+     .fields = replay_fields},
     {.method = "POST", .path = "/v2/events/:eventId/replay",
-     .guard = &caller_guard, .handle = post_replay_one, .body = BODY_JSON, .fields = no_fields},
+     .trail = "event.replay",
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay_one, .body = BODY_JSON,
+     .fields = no_fields},
     {0},
 };
 /* clang-format on */

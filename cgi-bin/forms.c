@@ -139,11 +139,11 @@ static int get_flow(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/forms",
-     .guard = &caller_guard, .handle = get_flows, .query = list_query},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_flows, .query = list_query},
     {.method = "GET", .path = "/v2/forms/search",
-     .guard = &caller_guard, .handle = get_search, .query = search_query},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_search, .query = search_query},
     {.method = "GET", .path = "/v2/forms/:flowId",
-     .guard = &caller_guard, .handle = get_flow, .query = detail_query},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_flow, .query = detail_query},
     {0},
 };
 /* clang-format on */

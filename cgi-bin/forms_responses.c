@@ -1,8 +1,8 @@
 /* GET /v2/forms/:flowId/responses: the answers to a form, as JSON or as CSV. */
 #include "api/auth.h"
 #include "api/paging.h"
-#include "api/view/csv.h"
 #include "base/log.h"
+#include "payload/csv.h"
 #include "store/form_answer.h"
 
 enum {
@@ -286,7 +286,8 @@ static int get_responses(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/forms/:flowId/responses",
-     .guard = &caller_guard, .handle = get_responses, .query = responses_query},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_responses,
+     .query = responses_query},
     {0},
 };
 /* clang-format on */

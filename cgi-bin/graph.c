@@ -3,21 +3,123 @@
  * back unchanged. `edges` is the whole of what may be done; all else is refused. */
 #include <stdio.h>
 
+#include "api/graph/graph_callbacks.h"
 #include "api/graph/graph_failure.h"
 #include "api/graph/graph_fields.h"
 #include "api/graph/graph_forward.h"
-#include "api/graph/graph_links.h"
 #include "api/graph/graph_local.h"
 #include "api/graph/graph_messages.h"
 #include "api/graph/graph_node.h"
 #include "api/graph/graph_subscription.h"
+#include "api/media/signed_url.h"
+#include "api/request_trail.h"
+#include "api/template_flows.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
 #include "base/log.h"
 #include "base/process/signals.h"
+#include "graph/splice.h"
 #include "payload/recipient.h"
 #include "store/block.h"
 #include "web/multipart.h"
+
+/* --- links in answers: `rewrite` functions of edges ---
+ *
+ * They are replaced by links to the gateway (splice.h), and the callbacks in answers about phones
+ * and WABAs by the caller's (graph_callbacks.h). If public_url is not set, an answer with such a
+ * link fails. */
+
+/* Returns the changed answer; the body as it is when nothing changed. Fails the request when the
+ * answer has a link, but the gateway has no URL. */
+static struct slice finish_links(struct request *rq, struct slice body, struct json answer,
+                                 struct slice changed) {
+    if (slice_equal(json_raw(answer), changed))
+        return body;
+    if (*rq->config->public_url)
+        return changed;
+    fail(rq, INTERNAL,
+         "The answer holds a link, and the gateway cannot make one of its own: its operator must "
+         "set public_url.");
+    return (struct slice){NULL, 0};
+}
+
+/* The token for links: that of the query, percent-encoded; NULL when there is none. */
+static const char *link_token(struct request *rq) {
+    const struct graph_request *graph = rq->graph;
+    return graph->has_query_token
+               ? graph_escape(rq->arena, query_get(&graph->parameters, "access_token"))
+               : NULL;
+}
+
+static struct slice replace_pages(struct request *rq, struct slice body, struct json answer) {
+    const struct link_change change = {
+        .base = arena_printf(rq->arena, "%s%.*s", rq->config->public_url, (int)rq->graph->prefix.n,
+                             rq->graph->prefix.p),
+        .token = link_token(rq),
+    };
+    return finish_links(rq, body, answer, splice_paging(rq->arena, answer, &change));
+}
+
+/* Rewrites an answer, which is a JSON object; `body`: its bytes. */
+typedef struct slice rewriting(struct request *rq, const struct graph_node *node,
+                               const struct graph_outcome *outcome, struct slice body,
+                               struct json answer);
+
+static struct slice rewrite_templates(struct request *rq, const struct graph_node *node,
+                                      const struct graph_outcome *outcome, struct slice body,
+                                      struct json answer) {
+    (void)node;
+    template_flows_save(rq, outcome->account, json_get(answer, "data"));
+    return replace_pages(rq, body, answer);
+}
+
+static struct slice rewrite_object(struct request *rq, const struct graph_node *node,
+                                   const struct graph_outcome *outcome, struct slice body,
+                                   struct json answer) {
+    if (json_type(json_get(answer, "url")) != JSON_STRING)
+        return replace_pages(rq, body, answer);
+    const struct signed_url url = {.media_id = node->id,
+                                   .user_id = rq->caller->user.id,
+                                   .account_id = outcome->account->id,
+                                   .expires_at = rq->now / 1000 + SIGNED_URL_SECONDS};
+    const char *ours = signed_url_make(rq->arena, rq->config->public_url, &url, outcome->token);
+    return finish_links(rq, body, answer, splice_media_url(rq->arena, answer, ours));
+}
+
+/* Shows the caller's callbacks in the answer (graph_callbacks.h), and rewrites it (NULL: its pages
+ * alone); one that is no JSON object has no links. */
+static struct slice rewrite(struct request *rq, const struct graph_node *node,
+                            const struct graph_outcome *outcome, rewriting *own) {
+    struct json answer;
+    struct json_error error;
+    struct slice body = outcome->relayed.answer.body;
+    if (node->kind & (GRAPH_PHONE | GRAPH_WABA))
+        body = graph_show_callbacks(rq, node, body);
+    if (!body.p || json_read(rq->arena, body, &answer, &error) || json_type(answer) != JSON_OBJECT)
+        return body;
+    return own ? own(rq, node, outcome, body, answer) : replace_pages(rq, body, answer);
+}
+
+/* Lists: links to other pages lead to the gateway, with the version of the request, and with the
+ * API token if it stands in the query of the request. */
+static struct slice graph_rewrite_pages(struct request *rq, const struct graph_node *node,
+                                        const struct graph_outcome *outcome) {
+    return rewrite(rq, node, outcome, NULL);
+}
+
+/* The same for templates, whose flows are stored (template_flows.h). */
+static struct slice graph_rewrite_templates(struct request *rq, const struct graph_node *node,
+                                            const struct graph_outcome *outcome) {
+    return rewrite(rq, node, outcome, rewrite_templates);
+}
+
+/* Objects: the URL of a media object becomes a signed URL of the gateway (signed_url.h). */
+static struct slice graph_rewrite_object(struct request *rq, const struct graph_node *node,
+                                         const struct graph_outcome *outcome) {
+    return rewrite(rq, node, outcome, rewrite_object);
+}
+
+/* --- blocks --- */
 
 /* Blocks or unblocks the contact with the identities of the answer's `user`. */
 static enum store_result follow(struct request *rq, struct json user, bool blocks) {
@@ -66,12 +168,16 @@ static int graph_change_blocks(struct request *rq, const struct graph_node *node
 
 enum { MOST_IDS = 20 };
 
-/* Reads one node and adds it to `all`. Returns 0, or -1 after failing the request or replying with
- * an error of the platform. */
+static int check_fields(struct request *rq, enum graph_kind kind);
+
+/* Reads one node and adds it to `all`. The caller has SCOPE_BASIC; an object may be a file, which
+ * needs SCOPE_READ, and its kind is not known before the answer. Returns 0, or -1 after failing the
+ * request or replying with an error of the platform. */
 static int add_node(struct request *rq, struct slice id, struct buffer *all,
                     struct graph_outcome *outcome) {
     struct graph_node node;
-    if (graph_find_node(rq, id, &node) || graph_check_fields(rq, node.kind))
+    if (graph_find_node(rq, id, &node) || check_fields(rq, node.kind) ||
+        (node.kind == GRAPH_OBJECT && auth_check_scope(rq, SCOPE_READ)))
         return -1;
     struct graph_relay relay = graph_outgoing(rq, &node);
     if (graph_ask(rq, &node, &relay, outcome))
@@ -120,6 +226,15 @@ enum {
     FLOW = GRAPH_FLOW,
 };
 
+enum {
+    BASIC = SCOPE_BASIC,
+    READ = SCOPE_READ,
+    SEND = SCOPE_SEND,
+    INBOX = SCOPE_INBOX,
+    EVENTS = SCOPE_EVENTS,
+    MANAGE = SCOPE_MANAGE,
+};
+
 #define FORWARDED   .action = GRAPH_FORWARDED
 #define RECORDED    .action = GRAPH_RECORDED
 #define LOCAL       .action = GRAPH_LOCAL
@@ -135,55 +250,84 @@ static int post_phone(struct request *rq, const struct graph_node *node);
 /* clang-format off */
 static const struct graph_edge edges[] = {
     /* the token and the application */
-    {"GET",    ROOT,              "",                           FORWARDED, .handle = graph_get_root},
-    {"GET",    ROOT,              "app",                        LOCAL, .handle = graph_get_app},
-    {"GET",    ROOT,              "me",                         LOCAL, .handle = graph_get_me},
-    {"GET",    ROOT,              "debug_token",                LOCAL, .handle = graph_debug_token},
+    {"GET",    ROOT,          "",                           BASIC,  FORWARDED, graph_get_root},
+    {"GET",    ROOT,          "app",                        BASIC,  LOCAL, graph_get_app},
+    {"GET",    ROOT,          "me",                         BASIC,  LOCAL, graph_get_me},
+    {"GET",    ROOT,          "debug_token",                BASIC,  LOCAL, graph_debug_token},
     /* a phone number */
-    {"GET",    PHONE,             "",                           FORWARDED, PAGES},
-    {"POST",   PHONE,             "?webhook_configuration",     LOCAL, .handle = graph_configure_webhook},
-    {"POST",   PHONE,             "?pin",                       DESTRUCTIVE, .handle = post_phone},
-    {"POST",   PHONE,             "messages",                   RECORDED, .handle = graph_post_message},
-    {"GET",    PHONE,             "whatsapp_business_profile",  FORWARDED, PAGES},
-    {"POST",   PHONE,             "whatsapp_business_profile",  FORWARDED},
-    {"GET",    PHONE,             "whatsapp_commerce_settings", FORWARDED, PAGES},
-    {"POST",   PHONE,             "whatsapp_commerce_settings", FORWARDED},
-    {"GET",    PHONE,             "settings",                   FORWARDED, PAGES},
-    {"POST",   PHONE,             "settings",                   FORWARDED},
-    {"POST",   PHONE,             "request_code",               FORWARDED},
-    {"POST",   PHONE,             "verify_code",                FORWARDED},
-    {"POST",   PHONE,             "register",                   FORWARDED},
-    {"POST",   PHONE,             "deregister",                 DESTRUCTIVE},
-    {"GET",    PHONE,             "block_users",                FORWARDED, PAGES},
-    {"POST",   PHONE,             "block_users",                RECORDED, .handle = graph_change_blocks},
-    {"DELETE", PHONE,             "block_users",                RECORDED, .handle = graph_change_blocks},
-    {"GET",    PHONE,             "message_qrdls",              FORWARDED, PAGES},
-    {"POST",   PHONE,             "message_qrdls",              FORWARDED},
-    {"DELETE", PHONE,             "message_qrdls",              FORWARDED},
-    {"GET",    PHONE,             "message_qrdls/:code",        FORWARDED, PAGES},
-    {"POST",   PHONE,             "message_qrdls/:code",        FORWARDED},
-    {"DELETE", PHONE,             "message_qrdls/:code",        FORWARDED},
+    {"GET",    PHONE,         "",                           BASIC,  FORWARDED, PAGES},
+    {"POST",   PHONE,         "?webhook_configuration",     MANAGE, LOCAL, graph_configure_webhook,
+     .trail = "webhook.update"},
+    {"POST",   PHONE,         "?pin",                       MANAGE, DESTRUCTIVE, post_phone,
+     .trail = "line.pin"},
+    {"POST",   PHONE,         "messages",                   SEND,   RECORDED, graph_post_message,
+     .trail = TRAIL_MESSAGE},
+    {"GET",    PHONE,         "whatsapp_business_profile",  BASIC,  FORWARDED, PAGES},
+    {"POST",   PHONE,         "whatsapp_business_profile",  MANAGE, FORWARDED,
+     .trail = "line.profile"},
+    {"GET",    PHONE,         "whatsapp_commerce_settings", BASIC,  FORWARDED, PAGES},
+    {"POST",   PHONE,         "whatsapp_commerce_settings", MANAGE, FORWARDED,
+     .trail = "line.commerce"},
+    {"GET",    PHONE,         "settings",                   BASIC,  FORWARDED, PAGES},
+    {"POST",   PHONE,         "settings",                   MANAGE, FORWARDED,
+     .trail = "line.settings"},
+    {"POST",   PHONE,         "request_code",               MANAGE, FORWARDED,
+     .trail = "line.request_code"},
+    {"POST",   PHONE,         "verify_code",                MANAGE, FORWARDED,
+     .trail = "line.verify_code"},
+    {"POST",   PHONE,         "register",                   MANAGE, FORWARDED,
+     .trail = "line.register"},
+    {"POST",   PHONE,         "deregister",                 MANAGE, DESTRUCTIVE,
+     .trail = "line.deregister"},
+    {"GET",    PHONE,         "block_users",                READ,   FORWARDED, PAGES},
+    {"POST",   PHONE,         "block_users",                INBOX,  RECORDED, graph_change_blocks,
+     .trail = "contact.block"},
+    {"DELETE", PHONE,         "block_users",                INBOX,  RECORDED, graph_change_blocks,
+     .trail = "contact.unblock"},
+    {"GET",    PHONE,         "message_qrdls",              BASIC,  FORWARDED, PAGES},
+    {"POST",   PHONE,         "message_qrdls",              MANAGE, FORWARDED,
+     .trail = "qr.update"},
+    {"DELETE", PHONE,         "message_qrdls",              MANAGE, FORWARDED,
+     .trail = "qr.delete"},
+    {"GET",    PHONE,         "message_qrdls/:code",        BASIC,  FORWARDED, PAGES},
+    {"POST",   PHONE,         "message_qrdls/:code",        MANAGE, FORWARDED,
+     .trail = "qr.update"},
+    {"DELETE", PHONE,         "message_qrdls/:code",        MANAGE, FORWARDED,
+     .trail = "qr.delete"},
     /* a business account */
-    {"GET",    WABA,              "",                           FORWARDED, PAGES},
-    {"GET",    WABA,              "phone_numbers",              FORWARDED, PAGES},
-    {"GET",    WABA,              "subscribed_apps",            LOCAL, .handle = graph_get_subscription},
-    {"POST",   WABA,              "subscribed_apps",            LOCAL, .handle = graph_subscribe},
-    {"DELETE", WABA,              "subscribed_apps",            LOCAL, .handle = graph_unsubscribe},
-    {"GET",    WABA,              "message_templates",          FORWARDED, TEMPLATES},
-    {"POST",   WABA,              "message_templates",          FORWARDED},
-    {"DELETE", WABA,              "message_templates",          DESTRUCTIVE},
-    {"GET",    WABA,              "flows",                      FORWARDED, PAGES},
-    {"POST",   WABA,              "flows",                      FORWARDED},
+    {"GET",    WABA,          "",                           BASIC,  FORWARDED, PAGES},
+    {"GET",    WABA,          "phone_numbers",              BASIC,  FORWARDED, PAGES},
+    {"GET",    WABA,          "subscribed_apps",            EVENTS, LOCAL, graph_get_subscription},
+    {"POST",   WABA,          "subscribed_apps",            MANAGE, LOCAL, graph_subscribe,
+     .trail = "webhook.subscribe"},
+    {"DELETE", WABA,          "subscribed_apps",            MANAGE, LOCAL, graph_unsubscribe,
+     .trail = "webhook.unsubscribe"},
+    {"GET",    WABA,          "message_templates",          BASIC,  FORWARDED, TEMPLATES},
+    {"POST",   WABA,          "message_templates",          MANAGE, FORWARDED,
+     .trail = "template.create"},
+    {"DELETE", WABA,          "message_templates",          MANAGE, DESTRUCTIVE,
+     .trail = "template.delete"},
+    {"GET",    WABA,          "flows",                      BASIC,  FORWARDED, PAGES},
+    {"POST",   WABA,          "flows",                      MANAGE, FORWARDED,
+     .trail = "flow.create"},
     /* media, templates and flows: of the platform alone */
-    {"GET",    MEDIA|TEMPLATE|FLOW, "",                         FORWARDED, OBJECT},
-    {"DELETE", MEDIA,             "",                           FORWARDED},
-    {"POST",   TEMPLATE,          "",                           FORWARDED},
-    {"POST",   FLOW,              "",                           FORWARDED},
-    {"DELETE", FLOW,              "",                           DESTRUCTIVE},
-    {"GET",    FLOW,              "assets",                     FORWARDED, PAGES},
-    {"POST",   FLOW,              "assets",                     FORWARDED},
-    {"POST",   FLOW,              "publish",                    FORWARDED},
-    {"POST",   FLOW,              "deprecate",                  DESTRUCTIVE},
+    {"GET",    MEDIA,         "",                           READ,   FORWARDED, OBJECT},
+    {"GET",    TEMPLATE|FLOW, "",                           BASIC,  FORWARDED, OBJECT},
+    {"DELETE", MEDIA,         "",                           MANAGE, FORWARDED,
+     .trail = "media.delete"},
+    {"POST",   TEMPLATE,      "",                           MANAGE, FORWARDED,
+     .trail = "template.update"},
+    {"POST",   FLOW,          "",                           MANAGE, FORWARDED,
+     .trail = "flow.update"},
+    {"DELETE", FLOW,          "",                           MANAGE, DESTRUCTIVE,
+     .trail = "flow.delete"},
+    {"GET",    FLOW,          "assets",                     BASIC,  FORWARDED, PAGES},
+    {"POST",   FLOW,          "assets",                     MANAGE, FORWARDED,
+     .trail = "flow.assets"},
+    {"POST",   FLOW,          "publish",                    MANAGE, FORWARDED,
+     .trail = "flow.publish"},
+    {"POST",   FLOW,          "deprecate",                  MANAGE, DESTRUCTIVE,
+     .trail = "flow.deprecate"},
     {0},
 };
 /* clang-format on */
@@ -196,6 +340,17 @@ static int check_property(struct request *rq, struct slice name) {
             return 0;
     return fail(rq, INVALID, "The property %.*s of a phone number is not passed on.", (int)name.n,
                 name.p);
+}
+
+/* A field of a node may be one of its edges, and needs the scope of that edge. */
+static int check_fields(struct request *rq, enum graph_kind kind) {
+    if (graph_check_fields(rq, kind))
+        return -1;
+    for (const struct graph_edge *row = edges; row->method; row++)
+        if (row->of & kind && strcmp(row->method, "GET") == 0 && graph_asks_for(rq, row->name) &&
+            auth_check_scope(rq, row->scope))
+            return -1;
+    return 0;
 }
 
 /* The two-step PIN is the only property of a phone number that is passed on. */
@@ -234,12 +389,31 @@ static int check_destructive(struct request *rq) {
         "The gateway does not pass this on: its operator must set graph_destructive = yes.");
 }
 
+/* Whether an object may be passed on before its kind is known: a reading one, for a caller that may
+ * read objects of each kind. */
+static bool may_be_any(const struct request *rq) {
+    static const unsigned of_objects = SCOPE_BASIC | SCOPE_READ;
+    return strcmp(rq->method, "GET") == 0 && (rq->caller->scopes & of_objects) == of_objects;
+}
+
+/* What destroys something is in the trail before the call of the platform. */
+static int carry_out(struct request *rq, const struct graph_edge *row,
+                     const struct graph_node *node) {
+    rq->trail = row->trail;
+    if (row->action == GRAPH_DESTRUCTIVE && trail_leave(rq, rq->caller->store, node->id))
+        return -1;
+    const int failed = row->handle ? row->handle(rq, node) : graph_forward(rq, node);
+    if (!failed && rq->reply.status < 300)
+        trail_leave_after(rq, rq->caller->store, node->id);
+    return failed;
+}
+
 static int serve_edge(struct request *rq) {
     struct graph_node node = {0};
     if (find_node(rq, &node))
         return -1;
     const struct graph_edge *row = graph_find_edge(rq, edges, node.kind);
-    if (row && node.kind == GRAPH_OBJECT && strcmp(rq->method, "GET") != 0) {
+    if (row && node.kind == GRAPH_OBJECT && !may_be_any(rq)) {
         int identified = graph_identify(rq, &node);
         if (identified)
             return identified < 0 ? -1 : 0;
@@ -247,12 +421,13 @@ static int serve_edge(struct request *rq) {
     }
     if (!row)
         return node.kind == GRAPH_OBJECT ? graph_fail_unknown(rq) : graph_fail_edge(rq);
-    if (row->action == GRAPH_DESTRUCTIVE && check_destructive(rq))
+    if (auth_check_scope(rq, row->scope) ||
+        (row->action == GRAPH_DESTRUCTIVE && check_destructive(rq)))
         return -1;
-    if (node.id && graph_check_fields(rq, node.kind))
+    if (node.id && check_fields(rq, node.kind))
         return -1;
     rq->graph->row = row;
-    return row->handle ? row->handle(rq, &node) : graph_forward(rq, &node);
+    return carry_out(rq, row, &node);
 }
 
 /* --- the routes: one for each path of the table, so that counters and logs name the edge --- */
@@ -268,15 +443,18 @@ static void add_route(size_t *count, const char *method, const char *path) {
             return;
     routes[(*count)++] = (struct route){.method = method,
                                         .path = path,
+                                        .scope = SCOPE_BY_EDGE,
                                         .guard = &graph_guard,
                                         .handle = serve_edge,
                                         .body = BODY_RAW,
-                                        .body_limit = JSON_BODY_LIMIT};
+                                        .body_limit = JSON_BODY_LIMIT,
+                                        .trail = TRAIL_BY_EDGE};
 }
 
 static void make_routes(void) {
     static const char *const methods[] = {"GET", "POST", "DELETE"};
     size_t count = 0, written = 0;
+    graph_check_edges(edges);
     for (const struct graph_edge *row = edges; row->method; row++) {
         char *path = paths[written++];
         int length = (int)strcspn(row->name, "?");

@@ -201,15 +201,17 @@ static int get_media(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "POST", .path = "/:id/media",
-     .guard = &graph_stream_guard, .handle = post_media, .body = BODY_STREAM},
+     .trail = TRAIL_BY_EDGE,
+     .scope = SCOPE_SEND, .guard = &graph_stream_guard, .handle = post_media, .body = BODY_STREAM},
     {.method = "GET", .path = "/media/:mediaId",
      .handle = get_media, .query = signed_query},
     {0},
 };
 
 static const struct graph_edge edges[] = {
-    {"POST", GRAPH_PHONE, "media",              .action = GRAPH_FORWARDED},
-    {"GET",  GRAPH_ROOT,  "graph/media/:media", .action = GRAPH_LOCAL},
+    {"POST", GRAPH_PHONE, "media",              SCOPE_SEND, .action = GRAPH_FORWARDED,
+     .trail = NO_TRAIL("a message that sends the file is the trace")},
+    {"GET",  GRAPH_ROOT,  "graph/media/:media", SCOPE_NONE, .action = GRAPH_LOCAL},
     {0},
 };
 /* clang-format on */

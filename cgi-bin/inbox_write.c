@@ -1,8 +1,11 @@
-/* What an inbox writes: blocks of contacts, and which messages are read. */
+/* What an inbox writes: blocks of contacts, which messages are read, what is done, and how long it
+ * is kept. */
 #include "api/auth.h"
 #include "api/view/inbox_json.h"
 #include "store/block.h"
+#include "store/done_mark.h"
 #include "store/read_mark.h"
+#include "store/retention.h"
 
 /* --- /v2/contacts/:contactId/block --- */
 
@@ -56,6 +59,25 @@ static int delete_block(struct request *rq) {
     return change_blocks(rq, query_get(&rq->query, "phoneNumberId").p, store_unblock);
 }
 
+/* --- threads --- */
+
+static int fail_thread(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
+    return state_fail(rq, result);
+}
+
+static int reply_unread(struct request *rq, enum store_result result, int64_t unread) {
+    struct json_writer data;
+    if (result != STORE_OK)
+        return fail_thread(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_integer(&data, "unread", unread);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
 /* --- POST /v2/threads/:threadId/read --- */
 
 static const struct field read_fields[] = {
@@ -74,33 +96,148 @@ static int post_read(struct request *rq) {
     struct json up_to = json_get(rq->json, "upTo");
     const char *message_id = json_text(up_to, rq->arena);
     int64_t unread;
-    struct json_writer data;
     if (json_type(up_to) == JSON_STRING && !message_id) /* it holds a NUL */
         return fail_up_to(rq);
     enum store_result result =
         store_mark_read(rq->caller->store, rq->caller->user.id,
                         arena_copy(rq->arena, rq->parameters[0]), message_id, &unread);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
-    if (result == STORE_CONFLICT)
-        return fail_up_to(rq);
+    return result == STORE_CONFLICT ? fail_up_to(rq) : reply_unread(rq, result, unread);
+}
+
+/* --- POST /v2/threads/:threadId/unread --- */
+
+static const struct field no_fields[] = {{0}};
+
+static int post_unread(struct request *rq) {
+    int64_t unread;
+    enum store_result result = store_mark_unread(rq->caller->store, rq->caller->user.id,
+                                                 arena_copy(rq->arena, rq->parameters[0]), &unread);
+    return reply_unread(rq, result, unread);
+}
+
+/* --- /v2/threads/:threadId/done --- */
+
+static const struct field done_fields[] = {
+    {.name = "change", .type = FIELD_INTEGER, .required = true, .min = 0},
+    {0},
+};
+
+static int reply_done(struct request *rq, enum store_result result, const struct store_done *left) {
+    struct json_writer data;
     if (result != STORE_OK)
-        return state_fail(rq, result);
+        return fail_thread(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    json_write_integer(&data, "unread", unread);
+    json_write_time_or_null(&data, "waitingSince", left->waiting_since);
+    json_write_time_or_null(&data, "failedAt", left->failed_at);
+    json_write_time_or_null(&data, "doneAt", left->done_at);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
+}
+
+static int post_done(struct request *rq) {
+    struct store_done left;
+    int64_t change;
+    json_integer(json_get(rq->json, "change"), &change);
+    enum store_result result =
+        store_mark_done(rq->caller->store, rq->caller->user.id,
+                        arena_copy(rq->arena, rq->parameters[0]), change, rq->now, &left);
+    return reply_done(rq, result, &left);
+}
+
+static int delete_done(struct request *rq) {
+    struct store_done left;
+    enum store_result result = store_unmark_done(rq->caller->store, rq->caller->user.id,
+                                                 arena_copy(rq->arena, rq->parameters[0]), &left);
+    return reply_done(rq, result, &left);
+}
+
+/* --- /v2/retention --- */
+
+#define DAYS(name_)                                                                                \
+    {                                                                                              \
+        .name = (name_), .type = FIELD_INTEGER, .min = RETENTION_LEAST_DAYS,                       \
+        .max = RETENTION_MOST_DAYS, .may_be_null = true                                            \
+    }
+
+static const struct field retention_fields[] = {DAYS("messageDays"), DAYS("rawDays"), {0}};
+
+static void write_days(struct json_writer *w, const char *name, int64_t days) {
+    if (days == RETENTION_FOR_EVER)
+        json_write_null(w, name);
+    else
+        json_write_integer(w, name, days);
+}
+
+static int reply_retention(struct request *rq, const struct store_retention *retention) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    write_days(&data, "messageDays", retention->message_days);
+    write_days(&data, "rawDays", retention->raw_days);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static int get_retention(struct request *rq) {
+    struct store_retention retention;
+    enum store_result result =
+        store_find_retention(rq->caller->store, rq->caller->user.id, &retention);
+    return result == STORE_OK ? reply_retention(rq, &retention) : state_fail(rq, result);
+}
+
+/* Reads a member of the body, if it is there; null: for ever. */
+static void read_days(struct request *rq, const char *name, int64_t *days) {
+    struct json given = json_get(rq->json, name);
+    if (json_type(given) == JSON_NULL)
+        *days = RETENTION_FOR_EVER;
+    else if (json_is(given))
+        json_integer(given, days);
+}
+
+static int patch_retention(struct request *rq) {
+    struct store *store = rq->caller->store;
+    struct store_retention retention;
+    enum store_result result = store_find_retention(store, rq->caller->user.id, &retention);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    read_days(rq, "messageDays", &retention.message_days);
+    read_days(rq, "rawDays", &retention.raw_days);
+    request_release(rq); /* a view would hold an older state */
+    result = store_set_retention(store, &retention, rq->now);
+    return result == STORE_OK ? reply_retention(rq, &retention) : state_fail(rq, result);
 }
 
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "PUT", .path = "/v2/contacts/:contactId/block",
-     .guard = &caller_guard, .handle = put_block, .body = BODY_JSON, .fields = block_fields},
+     .trail = "contact.block",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = put_block, .body = BODY_JSON,
+     .fields = block_fields},
     {.method = "DELETE", .path = "/v2/contacts/:contactId/block",
-     .guard = &caller_guard, .handle = delete_block, .query = block_fields},
+     .trail = "contact.unblock",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_block, .query = block_fields},
     {.method = "POST", .path = "/v2/threads/:threadId/read",
-     .guard = &caller_guard, .handle = post_read, .body = BODY_JSON, .fields = read_fields},
+     .trail = NO_TRAIL("a mark of the list"),
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_read, .body = BODY_JSON,
+     .fields = read_fields},
+    {.method = "POST", .path = "/v2/threads/:threadId/unread",
+     .trail = NO_TRAIL("a mark of the list"),
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_unread, .body = BODY_JSON,
+     .fields = no_fields},
+    {.method = "POST", .path = "/v2/threads/:threadId/done",
+     .trail = "thread.done",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_done, .body = BODY_JSON,
+     .fields = done_fields},
+    {.method = "DELETE", .path = "/v2/threads/:threadId/done",
+     .trail = "thread.undone",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_done},
+    {.method = "GET", .path = "/v2/retention",
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_retention},
+    {.method = "PATCH", .path = "/v2/retention",
+     .trail = "retention.update",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_retention, .body = BODY_JSON,
+     .fields = retention_fields},
     {0},
 };
 /* clang-format on */

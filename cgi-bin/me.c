@@ -70,13 +70,12 @@ static struct slice write_me(struct arena *arena, const struct me *me) {
 static int get_me(struct request *rq) {
     struct caller *caller = rq->caller;
     struct me me = {.user = &caller->user};
-    enum store_result result = store_list_accounts(caller->store, rq->arena, caller->user.id,
-                                                   &me.accounts, &me.account_count);
-    if (result == STORE_OK)
-        result =
-            store_list_lines(caller->store, rq->arena,
-                             &(struct line_filter){caller->user.id, .is_without_archived = true},
-                             &me.lines, &me.line_count);
+    if (auth_list_accounts(rq, &me.accounts, &me.account_count))
+        return -1;
+    enum store_result result =
+        store_list_lines(caller->store, rq->arena,
+                         &(struct line_filter){caller->user.id, .is_without_archived = true},
+                         &me.lines, &me.line_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     return reply_data(rq, write_me(rq->arena, &me));
@@ -85,7 +84,7 @@ static int get_me(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/me",
-     .guard = &caller_guard, .handle = get_me},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_me},
     {0},
 };
 /* clang-format on */

@@ -143,9 +143,10 @@ static int get_download(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/media/upload",
-     .guard = &caller_guard, .handle = post_upload, .body = BODY_STREAM},
+     .trail = NO_TRAIL("a message that sends the file is the trace"),
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_upload, .body = BODY_STREAM},
     {.method = "GET", .path = "/v2/media/:mediaId/download",
-     .guard = &caller_guard, .handle = get_download, .query = download_query},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_download, .query = download_query},
     {0},
 };
 /* clang-format on */

@@ -860,18 +860,20 @@ static const struct field no_fields[] = {{0}}; /* post_any_message checks those 
 
 static const struct route read_receipt_route = {.method = "POST",
                                                 .path = "/v2/messages/read",
+                                                .scope = SCOPE_SEND,
                                                 .guard = &line_guard,
                                                 .handle = read_receipt_send,
                                                 .body = BODY_JSON,
-                                                .fields = read_receipt_fields};
+                                                .fields = read_receipt_fields,
+                                                .trail = NO_TRAIL("a read receipt")};
 
 /* The dispatcher's route, that of each kind, that of read receipts, and the empty row that ends a
  * table. */
 /* clang-format off */
 static struct route routes[1 + KINDS + 1 + 1] = {
     {.method = "POST", .path = DISPATCHER,
-     .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
-     .fields = no_fields, .write_kinds = write_kinds},
+     .scope = SCOPE_SEND, .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
+     .fields = no_fields, .write_kinds = write_kinds, .trail = TRAIL_MESSAGE},
 };
 /* clang-format on */
 
@@ -881,10 +883,12 @@ static void add_routes(void) {
         if (i == 0 || strcmp(kinds[i].path, kinds[i - 1].path) != 0)
             routes[count++] = (struct route){.method = "POST",
                                              .path = kinds[i].path,
+                                             .scope = SCOPE_SEND,
                                              .guard = &line_guard,
                                              .handle = post_message,
                                              .body = BODY_JSON,
                                              .fields = kinds[i].message.fields,
+                                             .trail = TRAIL_MESSAGE,
                                              .data = &kinds[i].message};
     routes[count] = read_receipt_route;
 }

@@ -6,21 +6,75 @@
  *
  * The files are measured and the database is opened before the process is confined. Each process
  * answers one request, as for `ready`. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "base/counters.h"
 #include "base/crypto.h"
-#include "base/exposition.h"
 #include "base/log.h"
 #include "base/product.h"
 #include "base/target.h"
 #include "delivery/kept_count.h"
 #include "store/backlog.h"
 #include "store/heartbeat.h"
+#include "store/usage.h"
 #include "web/request.h"
 #include "web/transport.h"
+
+/* --- Prometheus' text exposition format, version 0.0.4 --- */
+
+#define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* A label of a sample; it is written escaped. */
+struct exposition_label {
+    const char *name;
+    struct slice value;
+};
+
+/* Writes a text with `\`, a line feed and, where it is within quotes, `"` escaped. */
+static void write_escaped(struct buffer *out, struct slice text, bool is_quoted) {
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '\n')
+            buffer_add_text(out, "\\n");
+        else if (text.p[i] == '\\' || (is_quoted && text.p[i] == '"'))
+            buffer_printf(out, "\\%c", text.p[i]);
+        else
+            buffer_add_char(out, text.p[i]);
+}
+
+/* Writes the lines HELP and TYPE of a metric; its samples must follow. `type`: counter, gauge or
+ * histogram. */
+static void exposition_start(struct buffer *out, const char *name, const char *type,
+                             const char *help) {
+    buffer_printf(out, "# HELP %s ", name);
+    write_escaped(out, slice_of(help), false);
+    buffer_printf(out, "\n# TYPE %s %s\n", name, type);
+}
+
+/* Starts a sample: NAME with `suffix` and the labels; a value must follow. */
+static void exposition_sample(struct buffer *out, const char *name, const char *suffix,
+                              const struct exposition_label *labels, size_t count) {
+    buffer_printf(out, "%s%s", name, suffix);
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf(out, "%c%s=\"", i ? ',' : '{', labels[i].name);
+        write_escaped(out, labels[i].value, true);
+        buffer_add_char(out, '"');
+    }
+    buffer_add_text(out, count ? "} " : " ");
+}
+
+/* Writes the value of a sample and ends its line. */
+static void exposition_integer(struct buffer *out, uint64_t value) {
+    buffer_printf(out, "%" PRIu64 "\n", value);
+}
+
+/* The same for a duration, in seconds. */
+static void exposition_seconds(struct buffer *out, uint64_t microseconds) {
+    buffer_printf(out, "%" PRIu64 ".%06" PRIu64 "\n", microseconds / 1000000,
+                  microseconds % 1000000);
+}
 
 /* --- what is measured before the confinement --- */
 
@@ -312,11 +366,14 @@ static void write_pending(struct request *rq, struct buffer *out) {
 static bool write_database(struct request *rq, struct buffer *out) {
     struct store_pulse pulse;
     struct store_backlog backlog;
+    int64_t messages;
     enum store_result result = found.opened;
     if (result == STORE_OK)
         result = store_find_pulse(found.store, "courier", &pulse);
     if (result == STORE_OK)
         result = store_count_backlog(found.store, &backlog);
+    if (result == STORE_OK)
+        result = store_count_messages(found.store, rq->now, &messages);
     if (result != STORE_OK) {
         log_message(LOG_ERROR, "request %s: database %s: %s", rq->id, rq->config->reader_name,
                     store_reason(found.store));
@@ -330,6 +387,11 @@ static bool write_database(struct request *rq, struct buffer *out) {
     write_age(out, "switchboard_events_oldest_pending_age_seconds",
               "Age of the oldest of the counted events; missing: there is none.", rq->now,
               backlog.oldest_at);
+    write_gauge(out, "switchboard_messages_last_day",
+                "Messages in and out of all lines in the last 24 hours.", messages);
+    write_gauge(out, "switchboard_database_growth_bytes_per_day",
+                "Bytes by which they make the database grow, about.",
+                messages * USAGE_MESSAGE_BYTES);
     return true;
 }
 

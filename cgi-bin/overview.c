@@ -6,6 +6,7 @@
 #include "api/paging.h"
 #include "api/period.h"
 #include "api/view/account_view.h"
+#include "api/view/inbox_json.h"
 #include "api/view/line_view.h"
 #include "base/clock.h"
 #include "base/request_log.h"
@@ -38,6 +39,7 @@ struct view {
     struct usage_last *last; /* of each line */
     struct store_pulse courier;
     int64_t token_used_at; /* INT64_MAX: not known */
+    struct inbox_counts inbox;
 };
 
 static enum store_result read_view(struct view *view) {
@@ -63,6 +65,8 @@ static enum store_result read_view(struct view *view) {
         result = store_sum_usage(store, user_id, NULL, hour, 2, &view->usage, 1);
     if (result == STORE_OK)
         result = store_find_pulse(store, "courier", &view->courier);
+    if (result == STORE_OK)
+        result = inbox_count(store, user_id, &view->inbox);
     return result;
 }
 
@@ -136,12 +140,13 @@ static void write_webhooks(struct json_writer *out, const struct store_user_stat
 /* The first webhook, with the events of all, then a list. */
 static void write_webhook(struct json_writer *out, const struct view *view) {
     const struct store_user_state *found = &view->found;
+    const struct store_webhook *first = &found->first;
     json_write_object(out, "webhook");
-    json_write_bool(out, "isConfigured", found->is_configured);
-    json_write_text(out, "url", found->url);
-    json_write_time_or_null(out, "failingSince", found->failing_since);
-    json_write_time_or_null(out, "suspendedAt", found->suspended_at);
-    json_write_time_or_null(out, "nextProbeAt", found->next_probe_at);
+    json_write_bool(out, "isConfigured", *first->url && first->sealed_code.n);
+    json_write_text(out, "url", first->url);
+    json_write_time_or_null(out, "failingSince", first->failing_since);
+    json_write_time_or_null(out, "suspendedAt", first->suspended_at);
+    json_write_time_or_null(out, "nextProbeAt", first->next_probe_at);
     json_write_integer(out, "pending", found->pending);
     json_write_time_or_null(out, "oldestPendingAt", found->oldest_pending_at);
     json_write_integer(out, "dead", found->dead);
@@ -252,6 +257,7 @@ static int get_overview(struct request *rq) {
     write_user(&data, &view);
     account_view_write(&data, view.accounts, view.account_count);
     write_traffic(&data, &view);
+    inbox_write_counts(&data, &view.inbox);
     write_webhook(&data, &view);
     write_warnings(&data, &view);
     json_write_end(&data);
@@ -365,8 +371,13 @@ static int get_usage(struct request *rq) {
 
 /* --- GET /v2/requests --- */
 
+static const char *const callers[] = {"token", "session", NULL};
+static const char *const booleans[] = {"true", "false", NULL};
+
 static const struct field requests_query[] = {
     {.name = "requestId", .type = FIELD_STRING},
+    {.name = "by", .type = FIELD_STRING, .values = callers},
+    {.name = "failed", .type = FIELD_STRING, .values = booleans},
     PAGING_FIELDS,
     {0},
 };
@@ -379,18 +390,27 @@ static void write_record(struct json_writer *out, const struct request_record *r
     json_write_integer(out, "status", record->status);
     json_write_integer(out, "ms", record->ms);
     json_write_text(out, "requestId", record->id);
-    json_write_text(out, "by", record->is_session ? "session" : "token");
+    json_write_text(out, "by", callers[record->is_session]);
     json_write_end(out);
+}
+
+/* Whether the query asks for the record. */
+static bool is_wanted(const struct request *rq, const struct request_record *record) {
+    const char *id = query_get(&rq->query, "requestId").p;
+    const char *by = query_get(&rq->query, "by").p;
+    const bool is_failed = slice_equal(query_get(&rq->query, "failed"), SLICE("true"));
+    return (!id || strcmp(record->id, id) == 0) &&
+           (!by || strcmp(callers[record->is_session], by) == 0) &&
+           (!is_failed || record->status >= 400);
 }
 
 /* Writes the records of the page. Returns the cursor of the next one, NULL at the end. */
 static const char *write_records(struct request *rq, struct json_writer *out, uint64_t before) {
-    const char *wanted = query_get(&rq->query, "requestId").p;
     size_t left = paging_limit(rq);
     struct request_record record;
     uint64_t last = before;
     while (request_log_next(rq->user_id, &before, &record)) {
-        if (wanted && strcmp(record.id, wanted) != 0)
+        if (!is_wanted(rq, &record))
             continue;
         if (!left--)
             return arena_printf(rq->arena, "n%llu", (unsigned long long)last);
@@ -421,11 +441,12 @@ static int get_requests(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/overview",
-     .guard = &overview_guard, .handle = get_overview},
+     .scope = SCOPE_BASIC, .guard = &overview_guard, .handle = get_overview},
     {.method = "GET", .path = "/v2/usage",
-     .guard = &caller_guard, .handle = get_usage, .query = usage_query},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_usage, .query = usage_query},
     {.method = "GET", .path = "/v2/requests",
-     .guard = &caller_guard, .handle = get_requests, .query = requests_query},
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = get_requests,
+     .query = requests_query},
     {0},
 };
 /* clang-format on */

@@ -253,6 +253,7 @@ static const struct route routes[] = {
     {.method = "GET", .path = "/platform/webhook",
      .handle = get_webhook, .query = verify_query},
     {.method = "POST", .path = "/platform/webhook",
+     .trail = NO_TRAIL("the platform reports, no caller acts"),
      .guard = &signature_guard, .handle = post_webhook, .body = BODY_RAW,
      .body_limit = PAYLOAD_LIMIT},
     {0},

@@ -1,17 +1,18 @@
-/* The sessions of the dashboard: login, list, end; the password; a new API token. */
+/* The sessions of the dashboard: login, list, end, workspace; the password; a new API token. */
 #include "api/auth.h"
+#include "api/client.h"
 #include "api/login.h"
 #include "api/paging.h"
+#include "api/request_trail.h"
 #include "api/session_cookie.h"
 #include "base/password.h"
 #include "base/token.h"
 #include "store/admin.h"
-#include "store/logins.h"
+#include "store/invitation.h"
 
 enum {
-    VALUE_BYTES = 32,          /* of a cookie's value; its text is hexadecimal */
-    FRESH_MS = 10 * 60 * 1000, /* so long after a login the password is not required again */
-    AGENT_LONGEST = 200,       /* bytes of the User-Agent that the list shows */
+    VALUE_BYTES = 32,    /* of a cookie's value; its text is hexadecimal */
+    AGENT_LONGEST = 200, /* bytes of the User-Agent that the list shows */
 };
 
 /* --- answers --- */
@@ -22,11 +23,37 @@ static void write_session(struct json_writer *data, const struct store_session *
     json_write_time(data, "expiresAt", session->expires_at);
 }
 
+static void write_member(struct json_writer *data, const struct store_session *session) {
+    json_write_object(data, "member");
+    json_write_text(data, "id", session->member_id);
+    json_write_text(data, "email", session->member_email);
+    json_write_text(data, "name", session->member_name);
+    json_write_text(data, "role", session->role);
+    json_write_end(data);
+}
+
+static void write_workspaces(struct json_writer *data, const struct store_workspace *list,
+                             size_t count) {
+    json_write_array(data, "workspaces");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(data, NULL);
+        json_write_text(data, "id", list[i].id);
+        json_write_text(data, "email", list[i].email);
+        json_write_text(data, "role", role_name(list[i].role));
+        json_write_end(data);
+    }
+    json_write_end(data);
+}
+
 static int reply_session(struct request *rq, struct store *store, const struct store_user *user,
                          const struct store_session *session) {
+    struct store_workspace *workspaces;
+    size_t count;
     const char *hash;
     struct json_writer data;
-    enum store_result result = store_find_password(store, rq->arena, user->id, &hash);
+    enum store_result result = store_find_password(store, rq->arena, session->member_id, &hash);
+    if (result == STORE_OK)
+        result = store_list_workspaces(store, rq->arena, session->member_id, &workspaces, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);
@@ -35,6 +62,8 @@ static int reply_session(struct request *rq, struct store *store, const struct s
     json_write_text(&data, "id", user->id);
     json_write_text(&data, "email", user->email);
     json_write_end(&data);
+    write_member(&data, session);
+    write_workspaces(&data, workspaces, count);
     json_write_object(&data, "session");
     write_session(&data, session);
     json_write_end(&data);
@@ -69,14 +98,17 @@ static void clear_cookie(struct request *rq) {
 /* --- login --- */
 
 /* A new session, and the value of its cookie, of which only the hash is stored. */
-static struct store_new_session make_session(struct request *rq, const char *user_id,
+static struct store_new_session make_session(struct request *rq, const char *member_id,
                                              const char **value) {
     unsigned char random[VALUE_BYTES];
     struct slice agent = slice_of(request_variable("HTTP_USER_AGENT"));
     char *id = arena_alloc(rq->arena, ID_SIZE);
     id_make(id, "ses_", rq->now);
-    struct store_new_session session = {
-        .id = id, .user_id = user_id, .address = login_address(rq), .agent = "", .now = rq->now};
+    struct store_new_session session = {.id = id,
+                                        .member_id = member_id,
+                                        .address = client_address(rq),
+                                        .agent = "",
+                                        .now = rq->now};
     if (agent.n)
         session.agent = arena_copy(
             rq->arena, (struct slice){agent.p, agent.n < AGENT_LONGEST ? agent.n : AGENT_LONGEST});
@@ -120,8 +152,8 @@ static int reply_login(struct request *rq, struct store *store,
                        const char *browser) {
     struct store_user user;
     struct store_session session;
-    enum store_result result =
-        store_authenticate_session(store, rq->arena, inserted->hash, rq->now, &user, &session);
+    enum store_result result = store_authenticate_session(store, rq->arena, inserted->hash, NULL,
+                                                          rq->now, &user, &session);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_text(&rq->log, "user", user.id);
@@ -142,6 +174,7 @@ static int login_by_link(struct request *rq, struct store *store) {
     session.is_by_link = true;
     const char *browser = join_browser(rq, &session);
     crypto_sha256(link, hash);
+    trail_begin(rq, NULL, "login link");
     enum store_result result = store_use_link(store, rq->arena, hash, &session);
     if (result == STORE_NOT_FOUND)
         return login_refuse_client(rq, store,
@@ -167,15 +200,78 @@ static int login_by_password(struct request *rq, struct store *store) {
     login_end_turn();
     if (wrong)
         return -1;
-    struct store_new_session session = make_session(rq, login.user_id, &value);
+    struct store_new_session session = make_session(rq, login.member_id, &value);
     session.password = login.password;
     const char *browser = join_browser(rq, &session);
+    trail_begin(rq, login.member_id, login.email);
     enum store_result result = store_insert_session(store, &session);
     if (result == STORE_NOT_FOUND)
         return fail(rq, UNAUTHORIZED, "The password was changed during the login; log in again.");
     if (result != STORE_OK)
         return state_fail(rq, result);
     return reply_login(rq, store, &session, value, browser);
+}
+
+static int fail_invitation(struct request *rq, struct store *store) {
+    return login_refuse_client(rq, store,
+                               "The invitation is not valid: it can be accepted once, within 7 "
+                               "days, and while its maker may give the role. Ask for a new one.");
+}
+
+/* Within a turn: makes the member of an invitation, and the session. */
+static int join(struct request *rq, struct store *store, struct store_acceptance *acceptance) {
+    struct slice password = json_string(json_get(rq->json, "password"), rq->arena);
+    enum member_refusal refusal;
+    char id[ID_SIZE], hash[PASSWORD_HASH_SIZE];
+    const char *value;
+    if (!password_hash(password, hash))
+        return fail(rq, INTERNAL, "The gateway has too little memory to hash a password.");
+    id_make(id, "mbr_", rq->now);
+    struct store_new_session session = make_session(rq, id, &value);
+    const char *browser = join_browser(rq, &session);
+    acceptance->member_id = id;
+    acceptance->name = json_text(json_get(rq->json, "name"), rq->arena);
+    acceptance->password = hash;
+    trail_begin(rq, NULL, "invitation");
+    enum store_result result = store_join(store, acceptance, &session, &refusal);
+    if (result == STORE_NOT_FOUND)
+        return fail_invitation(rq, store);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT,
+                    "A member has the email address of this invitation: log in as that member, "
+                    "then accept it by POST /v2/invitations/accept.");
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    if (refusal)
+        return fail(rq, CONFLICT, "The workspace has %d members, which is the most.", MEMBERS_MAX);
+    return reply_login(rq, store, &session, value, browser);
+}
+
+/* Checks the link before a password is hashed, so that a stranger costs no turn. */
+static int join_by_invitation(struct request *rq, struct store *store) {
+    struct store_acceptance acceptance = {.now = rq->now};
+    const char *email;
+    if (login_check_client(rq, store))
+        return -1;
+    crypto_sha256(json_string(json_get(rq->json, "invitation"), rq->arena), acceptance.hash);
+    enum store_result result =
+        store_find_invitation(store, rq->arena, acceptance.hash, rq->now, &email);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    if (!email)
+        return fail_invitation(rq, store);
+    if (login_take_turn(rq))
+        return -1;
+    int status = join(rq, store, &acceptance);
+    login_end_turn();
+    return status;
+}
+
+static int post_join(struct request *rq) {
+    if (session_is_foreign(rq))
+        return fail(rq, FORBIDDEN, "A page of another origin cannot log in; use /dashboard/.");
+    struct store *store = state_store(rq, INTERNAL);
+    return store ? join_by_invitation(rq, store) : -1;
 }
 
 static int check_email(struct request *rq) {
@@ -215,7 +311,8 @@ static int patch_session(struct request *rq) {
 
 static int end_session(struct request *rq, const char *id) {
     const struct caller *caller = rq->caller;
-    enum store_result result = store_delete_session(caller->store, caller->user.id, id);
+    enum store_result result =
+        store_delete_session(caller->store, caller->user.id, caller->session.member_id, id);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no such session; see GET /v2/sessions.");
     if (result != STORE_OK)
@@ -236,8 +333,8 @@ static int delete_one(struct request *rq) {
 static int delete_others(struct request *rq) {
     const struct caller *caller = rq->caller;
     size_t count;
-    enum store_result result =
-        store_delete_other_sessions(caller->store, caller->user.id, caller->session.id, &count);
+    enum store_result result = store_delete_other_sessions(
+        caller->store, caller->user.id, caller->session.member_id, caller->session.id, &count);
     return result == STORE_OK ? reply_ended(rq, count) : state_fail(rq, result);
 }
 
@@ -257,8 +354,8 @@ static int get_sessions(struct request *rq) {
     struct store_session_entry *sessions;
     struct json_writer data;
     size_t count;
-    enum store_result result =
-        store_list_sessions(caller->store, rq->arena, caller->user.id, rq->now, &sessions, &count);
+    enum store_result result = store_list_sessions(
+        caller->store, rq->arena, caller->session.member_id, rq->now, &sessions, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);
@@ -274,16 +371,12 @@ static int get_sessions(struct request *rq) {
 
 /* --- password and token --- */
 
-static bool is_fresh(const struct request *rq) {
-    return rq->now - rq->caller->session.created_at < FRESH_MS;
-}
-
 /* Within a turn, checks the password that the member `name` of the body holds. Without the member
  * it is enough that `may_be_absent`. Returns 0, or -1 after failing the request. */
 static int confirm(struct request *rq, const char *name, bool may_be_absent) {
     const struct caller *caller = rq->caller;
     struct json given = json_get(rq->json, name);
-    struct login login = {.email = caller->user.email, .session_id = caller->session.id};
+    struct login login = {.email = caller->session.member_email, .session_id = caller->session.id};
     if (json_is(given))
         return login_check(rq, caller->store, &login, json_string(given, rq->arena), FORBIDDEN,
                            "The password is wrong.");
@@ -299,15 +392,17 @@ static int set_password(struct request *rq, struct slice password) {
     const struct caller *caller = rq->caller;
     const char *old, *value;
     char hash[PASSWORD_HASH_SIZE];
-    enum store_result result = store_find_password(caller->store, rq->arena, caller->user.id, &old);
+    enum store_result result =
+        store_find_password(caller->store, rq->arena, caller->session.member_id, &old);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    if (old && confirm(rq, "current", caller->session.is_by_link || is_fresh(rq)))
+    if (old && confirm(rq, "current", caller->session.is_by_link || auth_is_fresh(rq)))
         return -1;
     if (!password_hash(password, hash))
         return fail(rq, INTERNAL, "The gateway has too little memory to hash a password.");
-    struct store_new_session session = make_session(rq, caller->user.id, &value);
-    result = store_set_password(caller->store, caller->user.id, hash, &session, rq->now);
+    struct store_new_session session = make_session(rq, caller->session.member_id, &value);
+    session.user_id = caller->user.id;
+    result = store_set_password(caller->store, session.member_id, hash, &session, rq->now);
     return result == STORE_OK ? reply_login(rq, caller->store, &session, value, NULL)
                               : state_fail(rq, result);
 }
@@ -337,17 +432,55 @@ static int post_token(struct request *rq) {
     struct token token;
     if (json_is(json_get(rq->json, "password")) && login_take_turn(rq))
         return -1;
-    int wrong = confirm(rq, "password", is_fresh(rq));
+    int wrong = confirm(rq, "password", auth_is_fresh(rq));
     login_end_turn();
     if (wrong)
         return -1;
-    token_make(&token);
+    token_make(&token, TOKEN_MAIN);
     enum store_result result =
         store_replace_token(caller->store, caller->user.email, token.hash, token.last4, rq->now);
     if (result == STORE_OK)
         reply_token(rq, &token);
     crypto_wipe(&token, sizeof token);
     return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+/* --- confirmation and workspace --- */
+
+static int post_confirm(struct request *rq) {
+    struct caller *caller = rq->caller;
+    if (login_take_turn(rq))
+        return -1;
+    int wrong = confirm(rq, "password", false);
+    login_end_turn();
+    if (wrong)
+        return -1;
+    enum store_result result =
+        store_confirm_session(caller->store, caller->user.id, caller->session.id, rq->now);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, UNAUTHORIZED, "The session has ended; log in again.");
+    return result == STORE_OK ? get_session(rq) : state_fail(rq, result);
+}
+
+/* Answers with the session as it then is. */
+static int reply_workspace(struct request *rq, const char *workspace) {
+    struct caller *caller = rq->caller;
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    crypto_sha256(session_cookie(rq), hash);
+    enum store_result result = store_authenticate_session(caller->store, rq->arena, hash, workspace,
+                                                          rq->now, &caller->user, &caller->session);
+    return result == STORE_OK ? get_session(rq) : state_fail(rq, result);
+}
+
+static int put_workspace(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const char *id = json_text(json_get(rq->json, "workspaceId"), rq->arena);
+    enum store_result result = store_choose_workspace(caller->store, caller->session.id,
+                                                      caller->session.member_id, id ? id : "");
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, FORBIDDEN,
+                    "workspaceId is none of the member's workspaces; GET /v2/session lists them.");
+    return result == STORE_OK ? reply_workspace(rq, id) : state_fail(rq, result);
 }
 
 /* --- routes --- */
@@ -375,6 +508,28 @@ static const struct field login_fields[] = {
     {0},
 };
 
+static const char *name_problem(struct slice text) {
+    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
+}
+
+static const struct text_rule name_rule = {
+    .meaning = "a name of at most 100 bytes", .longest = 100, .check = name_problem};
+
+static const struct field join_fields[] = {
+    {.name = "invitation",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &given_rule,
+     .example = "5f0c"},
+    {.name = "name", .type = FIELD_STRING, .required = true, .rule = &name_rule, .example = "Ann"},
+    {.name = "password",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &password_rule,
+     .example = "correct horse battery"},
+    {0},
+};
+
 static const struct field password_fields[] = {
     {.name = "password",
      .type = FIELD_STRING,
@@ -385,6 +540,20 @@ static const struct field password_fields[] = {
      .type = FIELD_STRING,
      .rule = &given_rule,
      .example = "correct horse battery"},
+    {0},
+};
+
+static const struct field confirm_fields[] = {
+    {.name = "password",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &given_rule,
+     .example = "correct horse battery"},
+    {0},
+};
+
+static const struct field workspace_fields[] = {
+    {.name = "workspaceId", .type = FIELD_STRING, .required = true},
     {0},
 };
 
@@ -399,23 +568,43 @@ static const struct field token_fields[] = {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/session",
+     .trail = "session.begin",
      .handle = post_session, .body = BODY_JSON, .fields = login_fields},
     {.method = "GET", .path = "/v2/session",
-     .guard = &session_guard, .handle = get_session},
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = get_session},
     {.method = "PATCH", .path = "/v2/session",
-     .guard = &session_guard, .handle = patch_session},
+     .trail = NO_TRAIL("a renewal"),
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = patch_session},
     {.method = "DELETE", .path = "/v2/session",
-     .guard = &session_guard, .handle = delete_session},
+     .trail = "session.end",
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = delete_session},
+    {.method = "POST", .path = "/v2/session/join",
+     .trail = "session.join",
+     .handle = post_join, .body = BODY_JSON, .fields = join_fields},
+    {.method = "POST", .path = "/v2/session/confirm",
+     .trail = "session.confirm",
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = post_confirm, .body = BODY_JSON,
+     .fields = confirm_fields},
+    {.method = "PUT", .path = "/v2/session/workspace",
+     .trail = NO_TRAIL("chooses what the session shows"),
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = put_workspace, .body = BODY_JSON,
+     .fields = workspace_fields},
     {.method = "GET", .path = "/v2/sessions",
-     .guard = &session_guard, .handle = get_sessions},
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = get_sessions},
     {.method = "DELETE", .path = "/v2/sessions",
-     .guard = &session_guard, .handle = delete_others},
+     .trail = "session.end_others",
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = delete_others},
     {.method = "DELETE", .path = "/v2/sessions/:sessionId",
-     .guard = &session_guard, .handle = delete_one},
+     .trail = "session.end",
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = delete_one},
     {.method = "PUT", .path = "/v2/password",
-     .guard = &session_guard, .handle = put_password, .body = BODY_JSON, .fields = password_fields},
+     .trail = "password.set",
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = put_password, .body = BODY_JSON,
+     .fields = password_fields},
     {.method = "POST", .path = "/v2/token",
-     .guard = &session_guard, .handle = post_token, .body = BODY_JSON, .fields = token_fields},
+     .trail = "token.replace",
+     .scope = SCOPE_OWNER, .guard = &session_guard, .handle = post_token, .body = BODY_JSON,
+     .fields = token_fields},
     {0},
 };
 /* clang-format on */

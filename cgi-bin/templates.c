@@ -193,13 +193,17 @@ static int post_test_send(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/templates",
-     .guard = &caller_guard, .handle = get_templates, .query = list_query},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_templates, .query = list_query},
     {.method = "GET", .path = "/v2/templates/:name",
-     .guard = &caller_guard, .handle = get_template, .query = lookup_query},
+     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_template, .query = lookup_query},
     {.method = "POST", .path = "/v2/templates/send",
-     .guard = &line_guard, .handle = post_template, .body = BODY_JSON, .fields = send_fields},
+     .trail = TRAIL_MESSAGE,
+     .scope = SCOPE_SEND, .guard = &line_guard, .handle = post_template, .body = BODY_JSON,
+     .fields = send_fields},
     {.method = "POST", .path = "/v2/templates/:name/test-send",
-     .guard = &line_guard, .handle = post_test_send, .body = BODY_JSON, .fields = test_send_fields},
+     .trail = TRAIL_MESSAGE,
+     .scope = SCOPE_SEND, .guard = &line_guard, .handle = post_test_send, .body = BODY_JSON,
+     .fields = test_send_fields},
     {0},
 };
 /* clang-format on */

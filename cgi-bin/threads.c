@@ -1,10 +1,12 @@
-/* Threads and their messages, as an inbox reads them: /v2/threads, GET /v2/changes and
- * GET /v2/messages/:wamid. */
+/* Threads and their messages, as an inbox reads them: /v2/threads, GET /v2/changes,
+ * GET /v2/messages and GET /v2/messages/:wamid. */
 #include "api/auth.h"
 #include "api/list_cursor.h"
+#include "api/message_search.h"
 #include "api/paging.h"
 #include "api/view/inbox_json.h"
 #include "store/line.h"
+#include "store/retention.h"
 
 static const char *const booleans[] = {"true", "false", NULL};
 
@@ -14,6 +16,8 @@ static const struct field list_query[] = {
     {.name = "lineId", .type = FIELD_STRING},
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "unread", .type = FIELD_STRING, .values = booleans},
+    {.name = "waiting", .type = FIELD_STRING, .values = booleans},
+    {.name = "failed", .type = FIELD_STRING, .values = booleans},
     {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
     {.name = "after", .type = FIELD_STRING},
     {0},
@@ -33,13 +37,14 @@ static int reply_threads(struct request *rq, const struct inbox_thread *threads,
     return reply_data(rq, json_written(&data));
 }
 
-/* Lists the threads, latest message first. One row more than the limit shows that there are more.
- */
-static int list_recent(struct request *rq, struct inbox_filter *filter) {
+/* Lists the threads in their order, which the cursor names. One row more than the limit shows that
+ * there are more. */
+static int list_ordered(struct request *rq, struct inbox_filter *filter) {
+    const char *order = filter->is_waiting ? "waiting" : "threads";
     struct list_key key;
     struct inbox_thread *threads;
     size_t count, limit = filter->limit;
-    int has_key = cursor_read_key(rq, "after", "threads", &key.number, &key.id);
+    int has_key = cursor_read_key(rq, "after", order, &key.number, &key.id);
     if (has_key < 0)
         return -1;
     filter->limit++;
@@ -48,9 +53,11 @@ static int list_recent(struct request *rq, struct inbox_filter *filter) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     const struct inbox_thread *last = count > limit ? &threads[limit - 1] : NULL;
-    return reply_threads(
-        rq, threads, last ? limit : count,
-        last ? cursor_write_key(rq->arena, "threads", last->last_message_at, last->id) : NULL);
+    const int64_t number = !last                ? 0
+                           : filter->is_waiting ? last->waiting_since
+                                                : last->last_message_at;
+    return reply_threads(rq, threads, last ? limit : count,
+                         last ? cursor_write_key(rq->arena, order, number, last->id) : NULL);
 }
 
 /* A position in the results of a search as a cursor. */
@@ -70,6 +77,8 @@ static int list_found(struct request *rq, const struct inbox_filter *filter, con
                                         .q = q,
                                         .line_id = filter->line_id,
                                         .is_unread = filter->is_unread,
+                                        .is_failed = filter->is_failed,
+                                        .is_waiting = filter->is_waiting,
                                         .limit = filter->limit};
     int has_position = cursor_read(rq, "after", "search", parts, 5);
     if (has_position < 0)
@@ -86,12 +95,18 @@ static int list_found(struct request *rq, const struct inbox_filter *filter, con
     return reply_threads(rq, threads, count, write_position(rq->arena, &next));
 }
 
+static bool is_asked(const struct request *rq, const char *name) {
+    return slice_equal(query_get(&rq->query, name), SLICE("true"));
+}
+
 static int get_threads(struct request *rq) {
     const char *line_id = query_get(&rq->query, "lineId").p;
-    struct slice q = query_get(&rq->query, "q"), unread = query_get(&rq->query, "unread");
+    struct slice q = query_get(&rq->query, "q");
     struct inbox_filter filter = {.user_id = rq->caller->user.id,
                                   .line_id = line_id,
-                                  .is_unread = slice_equal(unread, SLICE("true")),
+                                  .is_unread = is_asked(rq, "unread"),
+                                  .is_failed = is_asked(rq, "failed"),
+                                  .is_waiting = is_asked(rq, "waiting"),
                                   .limit = paging_limit(rq)};
     struct line line;
     enum store_result result = line_id ? store_find_line_by_id(rq->caller->store, rq->arena,
@@ -101,7 +116,7 @@ static int get_threads(struct request *rq) {
         return fail(rq, NOT_FOUND, "There is no line with this lineId: GET /v2/lines lists them.");
     if (result != STORE_OK)
         return state_fail(rq, result);
-    return q.n ? list_found(rq, &filter, q.p) : list_recent(rq, &filter);
+    return q.n ? list_found(rq, &filter, q.p) : list_ordered(rq, &filter);
 }
 
 /* --- one thread --- */
@@ -132,6 +147,7 @@ static const struct field messages_query[] = {
     {.name = "before", .type = FIELD_STRING},
     {.name = "after", .type = FIELD_STRING},
     {.name = "changedAfter", .type = FIELD_INTEGER},
+    {.name = "q", .type = FIELD_STRING, .rule = &message_search_rule},
     {0},
 };
 
@@ -205,11 +221,24 @@ static void write_cursors(struct json_writer *w, struct arena *arena, const stru
     json_write_end(w);
 }
 
+/* A search has one direction: into the past. */
+static int search_thread(struct request *rq, const struct inbox_thread *thread) {
+    if (query_get(&rq->query, "before").p || query_get(&rq->query, "changedAfter").p)
+        return fail(rq, INVALID,
+                    "A search with `q` goes on with `after`, and has no `before` and "
+                    "no `changedAfter`.");
+    return message_search_answer(rq, thread);
+}
+
 static int get_messages(struct request *rq) {
     struct inbox_thread thread;
     struct page page;
     struct json_writer data;
-    if (find_thread(rq, &thread) || read_wanted(rq, &page) || read_page(rq, thread.id, &page))
+    if (find_thread(rq, &thread))
+        return -1;
+    if (query_get(&rq->query, "q").p)
+        return search_thread(rq, &thread);
+    if (read_wanted(rq, &page) || read_page(rq, thread.id, &page))
         return -1;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
@@ -230,34 +259,78 @@ static const struct field changes_query[] = {
     {0},
 };
 
-static int reply_changes(struct request *rq, int64_t change, const struct inbox_thread *threads,
-                         size_t count, bool has_more) {
+/* A page of changes: threads and removals, in the order of their changes each. */
+struct changes {
+    int64_t change; /* from which the next request goes on */
+    struct inbox_thread *threads;
+    struct store_removal *removals;
+    size_t thread_count, removal_count;
+    bool has_more;
+};
+
+static void write_removals(struct json_writer *w, const struct changes *page) {
+    json_write_array(w, "removed");
+    for (size_t i = 0; i < page->removal_count; i++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "threadId", page->removals[i].thread_id);
+        json_write_time_or_null(w, "before", page->removals[i].before);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static int reply_changes(struct request *rq, const struct changes *page) {
+    struct inbox_counts counts;
     struct json_writer data;
+    enum store_result result = inbox_count(rq->caller->store, rq->caller->user.id, &counts);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    json_write_integer(&data, "change", change);
+    json_write_integer(&data, "change", page->change);
+    inbox_write_counts(&data, &counts);
     json_write_array(&data, "threads");
-    for (size_t i = 0; i < count; i++)
-        inbox_write_thread(&data, NULL, &threads[i]);
+    for (size_t i = 0; i < page->thread_count; i++)
+        inbox_write_thread(&data, NULL, &page->threads[i]);
     json_write_end(&data);
-    json_write_bool(&data, "more", has_more);
+    write_removals(&data, page);
+    json_write_bool(&data, "more", page->has_more);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
-/* Reads one thread more than a page has, which shows that there are more. Of a page with more after
- * it, `change` is that of its last thread, so that the next request goes on from there. */
+/* Leaves out what follows the end of a page of which a list has more: what changed later is read
+ * again. */
+static void end_page(struct changes *page) {
+    int64_t end = page->change;
+    if (page->thread_count > PAGING_MOST)
+        end = page->threads[PAGING_MOST - 1].change;
+    if (page->removal_count > PAGING_MOST && page->removals[PAGING_MOST - 1].change < end)
+        end = page->removals[PAGING_MOST - 1].change;
+    page->has_more = page->thread_count > PAGING_MOST || page->removal_count > PAGING_MOST;
+    if (!page->has_more)
+        return;
+    while (page->thread_count && page->threads[page->thread_count - 1].change > end)
+        page->thread_count--;
+    while (page->removal_count && page->removals[page->removal_count - 1].change > end)
+        page->removal_count--;
+    page->change = end;
+}
+
+/* Reads one row more than a page has, which shows that there are more. */
 static int list_changes(struct request *rq, int64_t change, int64_t after) {
-    struct inbox_thread *threads;
-    size_t count;
-    enum store_result result = inbox_list_changes(rq->caller->store, rq->arena, rq->caller->user.id,
-                                                  after, PAGING_MOST + 1, &threads, &count);
+    struct store *store = rq->caller->store;
+    const char *user_id = rq->caller->user.id;
+    struct changes page = {.change = change};
+    enum store_result result = inbox_list_changes(store, rq->arena, user_id, after, PAGING_MOST + 1,
+                                                  &page.threads, &page.thread_count);
+    if (result == STORE_OK)
+        result = store_list_removals(store, rq->arena, user_id, after, PAGING_MOST + 1,
+                                     &page.removals, &page.removal_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const bool has_more = count > PAGING_MOST;
-    count -= has_more;
-    return reply_changes(rq, has_more ? threads[count - 1].change : change, threads, count,
-                         has_more);
+    end_page(&page);
+    return reply_changes(rq, &page);
 }
 
 static int get_changes(struct request *rq) {
@@ -267,10 +340,22 @@ static int get_changes(struct request *rq) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     if (is_first)
-        return reply_changes(rq, change, NULL, 0, false);
+        return reply_changes(rq, &(struct changes){.change = change});
     if (change == after)
         return reply_body(rq, 304, NULL, (struct slice){NULL, 0});
     return list_changes(rq, change, after);
+}
+
+/* --- GET /v2/messages: the messages of all threads, with a search of words --- */
+
+static const struct field search_query[] = {
+    {.name = "q", .type = FIELD_STRING, .rule = &message_search_rule},
+    PAGING_FIELDS,
+    {0},
+};
+
+static int search_messages(struct request *rq) {
+    return message_search_answer(rq, NULL);
 }
 
 /* --- GET /v2/messages/:wamid --- */
@@ -334,22 +419,26 @@ static int get_message(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/threads",
-     .guard = &caller_guard, .handle = get_threads, .query = list_query},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_threads, .query = list_query},
     {.method = "GET", .path = "/v2/threads/:threadId",
-     .guard = &caller_guard, .handle = get_thread},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_thread},
     {.method = "GET", .path = "/v2/threads/:threadId/messages",
-     .guard = &caller_guard, .handle = get_messages, .query = messages_query},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_messages, .query = messages_query},
     {.method = "GET", .path = "/v2/changes",
-     .guard = &caller_guard, .handle = get_changes, .query = changes_query},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_changes, .query = changes_query},
+    {.method = "GET", .path = "/v2/messages",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = search_messages, .query = search_query},
     {.method = "GET", .path = "/v2/messages/:wamid",
-     .guard = &caller_guard, .handle = get_message},
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_message},
     {0},
 };
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "threads", .routes = routes, .needs = READS_DATABASE, .takes_rewrites = true},
-        argc, argv);
+    return serve(&(struct service){.name = "threads",
+                                   .routes = routes,
+                                   .needs = READS_DATABASE,
+                                   .prepare = message_search_prepare,
+                                   .takes_rewrites = true},
+                 argc, argv);
 }

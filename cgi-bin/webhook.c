@@ -106,8 +106,10 @@ static int make_webhook(struct request *rq, const char *request_id) {
     struct store_webhook made;
     const char *id = arena_printf(rq->arena, "whk_%s", request_id + strlen("req_"));
     if (store_find_webhook(rq->caller->store, rq->arena, rq->caller->user.id, id, &made) ==
-        STORE_OK)
+        STORE_OK) {
+        rq->has_trail = true; /* by that request */
         return reply_webhook(rq, id);
+    }
     if (webhook_input_read(rq, NULL, &input) || verify(rq, NULL, &input))
         return -1;
     struct webhook_code code = {.rq = rq,
@@ -186,19 +188,24 @@ static const struct field no_fields[] = {{0}};
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/webhooks",
-     .guard = &caller_guard, .handle = get_webhooks, .query = list_query},
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = get_webhooks, .query = list_query},
     {.method = "POST", .path = "/v2/webhooks",
-     .guard = &caller_guard, .handle = post_webhook, .body = BODY_JSON,
+     .trail = "webhook.create",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_webhook, .body = BODY_JSON,
      .fields = webhook_new_fields},
     {.method = "GET", .path = "/v2/webhooks/:webhookId",
-     .guard = &caller_guard, .handle = get_webhook},
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = get_webhook},
     {.method = "PATCH", .path = "/v2/webhooks/:webhookId",
-     .guard = &caller_guard, .handle = patch_webhook, .body = BODY_JSON,
+     .trail = "webhook.update",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_webhook, .body = BODY_JSON,
      .fields = webhook_fields},
     {.method = "POST", .path = "/v2/webhooks/:webhookId/test",
-     .guard = &caller_guard, .handle = post_test, .body = BODY_JSON, .fields = no_fields},
+     .trail = "webhook.test",
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_test, .body = BODY_JSON,
+     .fields = no_fields},
     {.method = "DELETE", .path = "/v2/webhooks/:webhookId",
-     .guard = &caller_guard, .handle = delete_webhook},
+     .trail = "webhook.delete",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_webhook},
     {0},
 };
 /* clang-format on */

@@ -6,22 +6,21 @@
 #include "base/crypto.h"
 #include "base/log.h"
 #include "payload/webhook_rules.h"
-#include "store/first_webhook.h"
 #include "store/seal_context.h"
+#include "store/user_webhook.h"
 
 static int find_webhook(struct request *rq, struct state_sealed *value) {
     const struct caller *caller = rq->caller;
-    struct store_webhook_config *webhook = value->object;
+    struct store_webhook *webhook = value->object;
     enum store_result result =
-        store_find_webhook_config(caller->store, rq->arena, caller->user.id, webhook);
+        store_find_first_webhook(caller->store, rq->arena, caller->user.id, webhook);
     value->sealed = webhook->sealed_code;
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
 /* Reads the caller's webhook and decrypts its code: empty when unset, p == NULL when it cannot be
  * decrypted. Returns 0, or -1 after failing the request. */
-static int read_webhook(struct request *rq, struct store_webhook_config *webhook,
-                        struct slice *code) {
+static int read_webhook(struct request *rq, struct store_webhook *webhook, struct slice *code) {
     const char *user_id = rq->caller->user.id;
     struct state_sealed value = {.context = webhook_code_context(rq->arena, user_id),
                                  .read_again = find_webhook,
@@ -50,7 +49,7 @@ static int reply_config(struct request *rq, struct slice url, struct slice code)
 }
 
 static int get_config(struct request *rq) {
-    struct store_webhook_config webhook;
+    struct store_webhook webhook;
     struct slice code;
     if (read_webhook(rq, &webhook, &code))
         return -1;
@@ -65,7 +64,7 @@ static int post_config(struct request *rq) {
     struct webhook_code code = {.rq = rq,
                                 .text = json_string(json_get(rq->json, "webhookCode"), rq->arena)};
     const struct store_secret secret = {webhook_code_seal, &code};
-    struct store_webhook_config webhook;
+    struct store_webhook webhook;
     struct slice stored;
     if (read_webhook(rq, &webhook, &stored))
         return -1;
@@ -128,15 +127,22 @@ static const struct field no_fields[] = {{0}};
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/webhooks/config",
-     .guard = &caller_guard, .handle = get_config},
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = get_config},
     {.method = "POST", .path = "/v2/webhooks/config",
-     .guard = &caller_guard, .handle = post_config, .body = BODY_JSON, .fields = config_fields},
+     .trail = "webhook.update",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_config, .body = BODY_JSON,
+     .fields = config_fields},
     {.method = "POST", .path = "/v2/webhooks/test",
-     .guard = &caller_guard, .handle = post_test, .body = BODY_JSON, .fields = no_fields},
+     .trail = "webhook.test",
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_test, .body = BODY_JSON,
+     .fields = no_fields},
     {.method = "DELETE", .path = "/v2/webhooks/config",
-     .guard = &caller_guard, .handle = delete_config},
+     .trail = "webhook.clear",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_config},
     {.method = "POST", .path = "/v2/webhooks/generate-code",
-     .guard = &caller_guard, .handle = post_generate_code, .body = BODY_JSON, .fields = no_fields},
+     .trail = "webhook.new_code",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_generate_code,
+     .body = BODY_JSON, .fields = no_fields},
     {0},
 };
 /* clang-format on */

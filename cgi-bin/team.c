@@ -1,0 +1,241 @@
+/* Those who use the account: its members, invitations and scoped tokens (spec 5). */
+#include "api/auth.h"
+#include "api/paging.h"
+#include "api/team/invitations.h"
+#include "api/team/members.h"
+#include "base/token.h"
+#include "store/scoped_token.h"
+
+enum {
+    DAYS_PRESET = 365,
+    DAYS_MOST = 3650,
+};
+
+#define DAY_MS (24 * 60 * 60 * INT64_C(1000))
+
+/* --- views --- */
+
+static void write_scopes(struct json_writer *out, const char *words) {
+    struct slice rest = slice_of(words);
+    json_write_array(out, "scopes");
+    while (rest.n)
+        json_write_string(out, NULL, slice_cut(&rest, ' '));
+    json_write_end(out);
+}
+
+static void write_token(struct json_writer *out, const struct store_scoped_token *token) {
+    json_write_text(out, "id", token->id);
+    json_write_text(out, "name", token->name);
+    json_write_text(out, "last4", token->last4);
+    write_scopes(out, token->scopes);
+    json_write_text(out, "createdBy", token->created_by);
+    json_write_time(out, "createdAt", token->created_at);
+    json_write_time_or_null(out, "expiresAt", token->expires_at);
+}
+
+static int list_tokens(struct request *rq, struct store_scoped_token **list, size_t *count) {
+    enum store_result result =
+        store_list_scoped_tokens(rq->caller->store, rq->arena, rq->caller->user.id, list, count);
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+static int fail_token(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no token with this id: GET /v2/tokens lists them.");
+    return state_fail(rq, result);
+}
+
+/* --- GET /v2/tokens --- */
+
+static int get_tokens(struct request *rq) {
+    struct store_scoped_token *tokens;
+    size_t count;
+    struct json_writer data;
+    if (list_tokens(rq, &tokens, &count))
+        return -1;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(&data, NULL);
+        write_token(&data, &tokens[i]);
+        json_write_end(&data);
+    }
+    json_write_end(&data);
+    paging_write_cursor(&data, NULL);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- what a body says --- */
+
+/* The scopes of the body in the order of scope_names, each once, as the store keeps them; NULL when
+ * the body has none. */
+static const char *read_scopes(struct request *rq) {
+    struct json list = json_get(rq->json, "scopes");
+    struct buffer given = buffer_in(rq->arena);
+    if (!json_is(list))
+        return NULL;
+    for (struct json item = json_first(list); json_is(item); item = json_next(item))
+        buffer_printf(&given, "%s ", json_text(item, rq->arena));
+    return scope_words(rq->arena, scope_set(buffer_slice(&given)));
+}
+
+/* --- POST /v2/tokens --- */
+
+/* The time after the body's number of days; null: never. */
+static int64_t read_end(struct request *rq) {
+    struct json given = json_get(rq->json, "days");
+    int64_t days = DAYS_PRESET;
+    if (json_type(given) == JSON_NULL)
+        return INT64_MAX;
+    json_integer(given, &days);
+    return rq->now + days * DAY_MS;
+}
+
+/* No later answer has the token. */
+static int reply_new(struct request *rq, const struct store_scoped_token *row,
+                     const struct token *token) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    write_token(&data, row);
+    json_write_text(&data, "token", token->text);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static int post_token(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    struct token token;
+    char id[ID_SIZE];
+    id_make(id, "tok_", rq->now);
+    token_make(&token, TOKEN_SCOPED);
+    const struct store_scoped_token row = {
+        .id = id,
+        .name = json_text(json_get(rq->json, "name"), rq->arena),
+        .last4 = token.last4,
+        .scopes = read_scopes(rq),
+        .created_by = caller->actor.name,
+        .created_at = rq->now,
+        .expires_at = read_end(rq),
+    };
+    enum store_result result =
+        store_insert_scoped_token(caller->store, caller->user.id, &row, token.hash);
+    if (result == STORE_OK)
+        reply_new(rq, &row, &token);
+    crypto_wipe(&token, sizeof token);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT, "There are %d tokens already; revoke one.", SCOPED_TOKENS_MAX);
+    return result == STORE_OK ? 0 : state_fail(rq, result);
+}
+
+/* --- PATCH and DELETE /v2/tokens/:tokenId --- */
+
+static const char *token_id(struct request *rq) {
+    return arena_copy(rq->arena, rq->parameters[0]);
+}
+
+static int reply_changed(struct request *rq) {
+    struct store_scoped_token *tokens;
+    size_t count;
+    struct json_writer data;
+    if (list_tokens(rq, &tokens, &count))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (slice_equal(slice_of(tokens[i].id), rq->parameters[0])) {
+            json_write_start(&data, rq->arena);
+            json_write_object(&data, NULL);
+            write_token(&data, &tokens[i]);
+            json_write_end(&data);
+            return reply_data(rq, json_written(&data));
+        }
+    return fail_token(rq, STORE_NOT_FOUND);
+}
+
+static int patch_token(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    enum store_result result = store_change_scoped_token(
+        caller->store, caller->user.id, token_id(rq),
+        json_text(json_get(rq->json, "name"), rq->arena), read_scopes(rq));
+    return result == STORE_OK ? reply_changed(rq) : fail_token(rq, result);
+}
+
+static int delete_token(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    enum store_result result =
+        store_delete_scoped_token(caller->store, caller->user.id, token_id(rq));
+    return result == STORE_OK ? reply_data(rq, SLICE("{\"revoked\":true}"))
+                              : fail_token(rq, result);
+}
+
+/* --- routes --- */
+
+static const char *name_problem(struct slice text) {
+    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
+}
+
+static const struct text_rule name_rule = {
+    .meaning = "a name of at most 100 bytes", .longest = 100, .check = name_problem};
+
+#define NAME_FIELD                                                                                 \
+    .name = "name", .type = FIELD_STRING, .rule = &name_rule, .example = "Order robot"
+#define SCOPES_FIELD .name = "scopes", .type = FIELD_STRINGS, .values = scope_names, .min = 1
+
+static const struct field new_fields[] = {
+    {NAME_FIELD, .required = true},
+    {SCOPES_FIELD, .required = true},
+    {.name = "days", .type = FIELD_INTEGER, .min = 1, .max = DAYS_MOST, .may_be_null = true},
+    {0},
+};
+
+static const struct field change_fields[] = {{NAME_FIELD}, {SCOPES_FIELD}, {0}};
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/members",
+     .scope = SCOPE_READ, .guard = &session_guard, .handle = members_get},
+    {.method = "PATCH", .path = "/v2/members/:memberId",
+     .trail = "member.update",
+     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = members_patch, .body = BODY_JSON,
+     .fields = members_role_fields},
+    {.method = "DELETE", .path = "/v2/members/:memberId",
+     .trail = "member.remove",
+     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = members_delete},
+    {.method = "POST", .path = "/v2/members/:memberId/link",
+     .trail = "member.link",
+     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = members_post_link},
+    {.method = "GET", .path = "/v2/invitations",
+     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = invitations_get},
+    {.method = "POST", .path = "/v2/invitations",
+     .trail = "invitation.create",
+     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = invitations_post, .body = BODY_JSON,
+     .fields = invitations_fields},
+    {.method = "POST", .path = "/v2/invitations/accept",
+     .trail = "invitation.accept",
+     .scope = SCOPE_SELF, .guard = &session_guard, .handle = invitations_accept,
+     .body = BODY_JSON, .fields = invitations_accept_fields},
+    {.method = "DELETE", .path = "/v2/invitations/:invitationId",
+     .trail = "invitation.delete",
+     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = invitations_delete},
+    {.method = "GET", .path = "/v2/tokens",
+     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = get_tokens},
+    {.method = "POST", .path = "/v2/tokens",
+     .trail = "token.create",
+     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = post_token, .body = BODY_JSON,
+     .fields = new_fields},
+    {.method = "PATCH", .path = "/v2/tokens/:tokenId",
+     .trail = "token.update",
+     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = patch_token, .body = BODY_JSON,
+     .fields = change_fields},
+    {.method = "DELETE", .path = "/v2/tokens/:tokenId",
+     .trail = "token.delete",
+     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = delete_token},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "team", .routes = routes, .needs = WRITES_DATABASE},
+                 argc, argv);
+}
