@@ -7,6 +7,16 @@ die() {
     exit 1
 }
 
+# Prints the URL of the archive from which apt gets the packages of Debian on this machine, or
+# MIRROR if that is set, for debootstrap.
+debian_mirror() {
+    local url=${MIRROR-}
+    # shellcheck disable=SC2016  # the form of apt, not a variable
+    [[ -n $url ]] || url=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+        'Label: Debian' | awk '!found && /^(https?|file):/ { print; found = 1 }')
+    [[ -n $url ]] && printf '%s\n' "${url%/}"
+}
+
 # Prints the version of the product: product_version ROOT
 product_version() {
     sed -n 's/^#define SWITCHBOARD_VERSION *"\(.*\)"$/\1/p' "$1/lib/base/product.h"
@@ -51,12 +61,6 @@ pooled_in() {
     sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
 }
 
-# Prints the programs to whose pools Apache keeps connections with SWITCHBOARD_REUSE: kept_in FILE
-kept_in() {
-    # shellcheck disable=SC2016  # the text of apache.conf, not of a variable
-    sed -n 's|^ *<Proxy "unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
-}
-
 # Runs a command until it succeeds: every 20 ms, after half a second every 50 ms, because it takes
 # CPU time. Fails after SECONDS: wait_until SECONDS COMMAND...
 wait_until() {
@@ -82,12 +86,12 @@ pause() {
 }
 
 # Prints a directory for unix sockets: DIR itself, or a private one below /tmp if the path of DIR is
-# so long that its sockets would exceed the 107 bytes of sun_path. DIR/sockets holds the directory
-# in use; release_sockets removes it. claim_sockets DIR
+# so long that those of sockets would exceed the 95 bytes that ProxySet of Apache takes. DIR/sockets
+# holds the directory in use; release_sockets removes it. claim_sockets DIR
 claim_sockets() {
     local dir=$1
     if [[ ! -d $(cat "$dir/sockets" 2>/dev/null) ]]; then
-        if ((${#dir} <= 80)); then
+        if ((${#dir} <= 72)); then
             printf '%s\n' "$dir" >"$dir/sockets"
         else
             mktemp -d /tmp/switchboard-XXXXXXXX >"$dir/sockets"

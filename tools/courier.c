@@ -28,8 +28,10 @@
 #include "delivery/kept_records.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
+#include "store/deed.h"
 #include "store/heartbeat.h"
 #include "store/housekeeping.h"
+#include "store/retention.h"
 
 enum {
     TICK_MS = 1000,
@@ -115,13 +117,24 @@ static void schedule(struct courier *courier, enum store_result result, size_t c
         *next = now + pause;
 }
 
+static enum store_result delete_old(struct courier *courier, struct store *store, int64_t now,
+                                    size_t *removed) {
+    enum store_result result = store_delete_old_rows(store, now, removed);
+    if (result == STORE_OK && !*removed)
+        result = store_delete_old_trail(
+            store, now - config_days(courier->resources.config.trail_days), removed);
+    if (result == STORE_OK && !*removed)
+        result = store_prune(store, now, removed);
+    return result;
+}
+
 static void prune(struct courier *courier, struct store *store, int64_t now) {
     enum store_result result = STORE_OK;
     size_t removed = 1;
     if (now < courier->next_prune)
         return;
     while (result == STORE_OK && removed && clock_monotonic() < task_end(courier, now))
-        result = store_delete_old_rows(store, clock_now(), &removed);
+        result = delete_old(courier, store, clock_now(), &removed);
     schedule(courier, result, removed, now, PRUNE_MS, &courier->next_prune);
 }
 

@@ -1,8 +1,8 @@
 /* pool: runs several processes of a FastCGI program behind one unix socket. See `pool --help`.
  *
- * The processes get the listening socket as their standard input, on which a FastCGI program
- * accepts its connections (FastCGI 1.0, 2.2). The socket stays open while processes are started and
- * ended, so that no connection is refused.
+ * The pool accepts the connections, and keeps them open while processes are started and ended, so
+ * that no request is refused (supervisor/connections.h). The processes get the listening socket as
+ * their standard input, which shows a FastCGI program that it is one (FastCGI 1.0, 2.2).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include "base/process/program.h"
 #include "supervisor/listener.h"
 #include "supervisor/supervisor.h"
+#include "web/next_connection.h"
 
 struct options {
     const char *socket, *pid_file, *watch; /* NULL: none */
@@ -23,7 +24,6 @@ struct options {
     long calm_s, grace_s;
     long idle_s; /* 0: idle processes do not end */
     bool forks;
-    bool keeps;        /* the connections of the web server */
     long max_requests; /* 0: the program's own default */
     char **program;    /* NULL-terminated, as execv(3) takes it */
 };
@@ -49,8 +49,6 @@ static const struct program_option rules[] = {
      "end a process after SECONDS without a request; the first\none starts with the first connection"},
     {"fork",          NULL,      MEMBER(forks),         0, 0, 0,
      "start PROGRAM once; it forks the processes"},
-    {"keep",          NULL,      MEMBER(keeps),         0, 0, 0,
-     "set SWITCHBOARD_KEEP_CONNECTIONS: a process keeps its\nconnection if the web server wants that"},
     {"max-requests",  "M",       MEMBER(max_requests),  1, LONG_MAX, 0,
      "set SWITCHBOARD_MAX_REQUESTS: a process ends after M requests"},
     {"grace",         "SECONDS", MEMBER(grace_s),       0, 3600, GRACE_S,
@@ -74,19 +72,22 @@ static const struct manual_item behaviour[] = {
                          "addresses, so that a leaked one is valid in all of them."},
     {"--idle",           "Without requests no process is left. A connection starts one, and\n"
                          "others while connections wait, up to --processes."},
-    {"--keep",           "Each connection that the web server keeps holds a process, so there\n"
-                         "must be as many processes as it may keep connections. Not with\n"
-                         "--idle and --max-processes: a process that ends closes its\n"
-                         "connection, and a request that is sent at that moment fails."},
+    {"connections stay", "A connection that the web server keeps needs no process. The pool\n"
+                         "passes it to a free one when it has a request, and takes it back.\n"
+                         "It never closes one that waits."},
     {"SIGTERM, SIGINT",  "Each process gets SIGTERM, and SIGKILL after --grace seconds. The\n"
-                         "pool then exits with status 0."},
+                         "pool then exits with status 0. systemd keeps the connections that\n"
+                         "are open for the next pool, if FileDescriptorStoreMax= allows it;\n"
+                         "else they are closed."},
     {"SIGHUP",           "The processes are replaced one by one."},
     {"PROGRAM changes",  "The same, also when FILE of --watch changes."},
     {0},
 };
 
 static const struct manual_item environment[] = {
-    {"LISTEN_PID, LISTEN_FDS", "The socket that systemd passes; see sd_listen_fds(3)."},
+    {"LISTEN_PID, LISTEN_FDS", "The socket that systemd passes, and connections of the former pool;\n"
+                               "see sd_listen_fds(3)."},
+    {"NOTIFY_SOCKET",          "Where systemd takes the connections at the end; see sd_notify(3)."},
     {"SWITCHBOARD_CONFIG",     "The configuration file of the processes, which have the\n"
                                "environment of the pool."},
     {0},
@@ -133,9 +134,6 @@ static int read_options(int argc, char **argv, struct options *options) {
         return program_fail_usage(&pool, "no program was given");
     if (!options->processes)
         return program_fail_usage(&pool, "--processes is missing");
-    if (options->keeps && (options->idle_s || options->max_processes))
-        return program_fail_usage(&pool, "--keep needs a fixed number of processes: leave out "
-                                         "--idle and --max-processes");
     if (options->max_processes < options->processes)
         options->max_processes = options->processes;
     return -1;
@@ -163,13 +161,13 @@ static int write_pid_file(const char *path) {
     return close(fd) != 0 || failed ? -1 : 0;
 }
 
-/* The processes take the limit from the environment. */
-static void limit_requests(long max_requests) {
+/* The processes take a limit from the environment; 0: there is none. */
+static void set_limit(const char *variable, long limit) {
     char number[32];
-    if (!max_requests)
+    if (!limit)
         return;
-    snprintf(number, sizeof number, "%ld", max_requests);
-    setenv("SWITCHBOARD_MAX_REQUESTS", number, 1);
+    snprintf(number, sizeof number, "%ld", limit);
+    setenv(variable, number, 1);
 }
 
 static void configure(struct supervisor *supervisor, const struct options *options) {
@@ -184,6 +182,7 @@ static void configure(struct supervisor *supervisor, const struct options *optio
 
 int main(int argc, char **argv) {
     static struct supervisor supervisor;
+    static struct connections connections;
     struct listener listener;
     struct options options = {0};
     int status = read_options(argc, argv, &options);
@@ -198,17 +197,18 @@ int main(int argc, char **argv) {
         return fail("cannot read", "signals");
     if ((status = open_listener(&listener, options.socket)) >= 0)
         return status;
-    if (options.idle_s && listener_limit_wait(&listener, options.idle_s) != 0)
-        return fail("cannot set the time limit of", "the socket");
     if (options.forks && parent_prepare() != 0)
         return fail("cannot become the subreaper of", options.program[0]);
-    supervisor.listener = &listener;
-    limit_requests(options.max_requests);
-    if (options.keeps)
-        setenv("SWITCHBOARD_KEEP_CONNECTIONS", "1", 1);
+    set_limit("SWITCHBOARD_MAX_REQUESTS", options.max_requests);
+    set_limit(CONNECTIONS_IDLE, options.idle_s);
+    if (connections_start(&connections, &listener, options.max_processes) != 0)
+        return fail("cannot wait for", "connections");
+    supervisor.connections = &connections;
+    supervisor.sockets = (struct program_sockets){listener.fd, connections.programs_end};
     if (write_pid_file(options.pid_file) != 0)
         return fail("cannot write", options.pid_file);
     supervisor_run(&supervisor);
+    connections_leave(&connections);
     listener_remove(&listener);
     if (options.pid_file)
         unlink(options.pid_file);

@@ -25,6 +25,8 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_AFTER] = {"--after", VALUE_ROW_ID, "only rows after the row with this id"},
     [OPTION_COEXISTING] = {"--coexisting", VALUE_NONE, "the line runs in the business app too"},
     [OPTION_CONTACT] = {"--contact", VALUE_CONTACT_ID, "the contact, by its id"},
+    [OPTION_CSV] = {"--csv", VALUE_NONE, "print comma-separated values, all rows"},
+    [OPTION_DAYS] = {"--days", VALUE_DAYS, "how long the token counts, or never; default: 365"},
     [OPTION_DEFAULT] = {"--default", VALUE_NONE, "make it the user's default account"},
     [OPTION_ENDS] = {"--ends", VALUE_TIME, "when the plan ends; without it, never"},
     [OPTION_FAILED] = {"--failed", VALUE_NONE, "only events whose last attempt failed"},
@@ -37,6 +39,8 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_KIND] = {"--kind", VALUE_KIND, "what the webhook gets; default: event"},
     [OPTION_LIMIT] = {"--limit", VALUE_LIMIT, "print at most N rows"},
     [OPTION_LINES] = {"--lines", VALUE_LINES, "only what concerns these lines; default: all"},
+    [OPTION_MESSAGES] = {"--messages", VALUE_RETENTION,
+                         "how many days messages are kept, or never to delete none"},
     [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that the API shows"},
     [OPTION_NEW_CODE] = {"--new-code", VALUE_NONE, "set a new random code and print it, once"},
     [OPTION_NO_SPLIT] = {"--no-split", VALUE_NONE, "each POST has the messages of the platform's"},
@@ -47,6 +51,11 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_PLATFORM_TYPE] = {"--platform-type", VALUE_PLATFORM_TYPE,
                               "the platform type, such as CLOUD_API"},
     [OPTION_PRIMARY] = {"--primary", VALUE_NONE, "make it the user's primary line"},
+    [OPTION_RAW] = {"--raw", VALUE_RETENTION,
+                    "how many days other updates are kept as the platform sent them, or never"},
+    [OPTION_ROLE] = {"--role", VALUE_ROLE, "viewer, agent, admin or owner"},
+    [OPTION_SCOPE] = {"--scope", VALUE_SCOPES,
+                      "some of basic, read, send, inbox, events and manage"},
     [OPTION_SINCE] = {"--since", VALUE_TIME, "only what was created at that time or later"},
     [OPTION_SPLIT] = {"--split", VALUE_NONE, "each POST has one message or one status"},
     [OPTION_TYPES] = {"--types", VALUE_EVENT_TYPES,
@@ -83,25 +92,71 @@ const struct command commands[] = {
     {.noun = "user", .verb = "delete", .needs = NEEDS_STORE, .run = user_delete,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "delete a user; the API token stops working at once, and all sessions end",
-     .details = "The data of the user's business accounts stays in the database. The email may be\n"
-                "used again."},
+     .details = "The data of the user's business accounts stays in the database, without the platform\n"
+                "access tokens. The email may be used again, and another user can link the accounts\n"
+                "and numbers of the platform."},
     {.noun = "user", .verb = "list", .needs = NEEDS_STORE, .run = user_list,
      .summary = "list users and their plans"},
     {.noun = "user", .verb = "login-link", .needs = NEEDS_STORE, .run = user_login_link,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL}, .options = OPTION(URL),
-     .summary = "print a link that logs the user in to the dashboard",
-     .details = "It can be used once, and within 15 minutes. A former link of the user cannot be\n"
+     .summary = "print a link that logs a member in to the dashboard",
+     .details = "It can be used once, and within 15 minutes. A former link of the member cannot be\n"
                 "used any more. Its base is --url or public_url."},
     {.noun = "user", .verb = "password", .needs = NEEDS_STORE, .run = user_password,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
-     .summary = "set a user's password for the dashboard, from standard input",
+     .summary = "set a member's password for the dashboard, from standard input",
      .details = "One line of at least 12 characters and at most 128 bytes. All sessions of the\n"
-                "user end; the API token stays."},
+                "member end; the API token stays. A user is its own first member."},
 
     {.noun = "token", .verb = "regenerate", .needs = NEEDS_STORE, .run = token_regenerate,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .summary = "replace a user's API token and print the new one, once",
-     .details = "The old token stops working at once."},
+     .details = "The old token stops working at once. Scoped tokens stay."},
+
+    {.noun = "member", .verb = "list", .needs = NEEDS_STORE, .run = member_list,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "list the members of a user: who logs in, and their roles"},
+    {.noun = "member", .verb = "add", .needs = NEEDS_STORE, .run = member_add,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .options = OPTION(ROLE) | OPTION(NAME), .required = OPTION(ROLE),
+     .summary = "make the person with the second email a member of the user and print the id",
+     .details = "A new person has no password: `switchboard user password` sets one, and\n"
+                "`switchboard user login-link` prints a link by which the person can set it."},
+    {.noun = "member", .verb = "role", .needs = NEEDS_STORE, .run = member_role_set,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .options = OPTION(ROLE), .required = OPTION(ROLE),
+     .summary = "set the role of a user's member; it counts at once",
+     .details = "doc/api/team.md says what each role may do. A user has at least one owner."},
+    {.noun = "member", .verb = "remove", .needs = NEEDS_STORE, .run = member_remove,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .summary = "remove a member of a user; the sessions end at once",
+     .details = "A person who is no member of another user is deleted, with the password."},
+
+    {.noun = "invitation", .verb = "list", .needs = NEEDS_STORE, .run = invitation_list,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "list a user's invitations that were not accepted"},
+    {.noun = "invitation", .verb = "add", .needs = NEEDS_STORE, .run = invitation_add,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .options = OPTION(ROLE) | OPTION(URL), .required = OPTION(ROLE),
+     .summary = "print a link by which the person with the second email becomes a member",
+     .details = "It can be used once, and within 7 days. A former link for the email cannot be\n"
+                "used any more. Its base is --url or public_url."},
+    {.noun = "invitation", .verb = "revoke", .needs = NEEDS_STORE, .run = invitation_revoke,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_ROW_ID},
+     .summary = "revoke an invitation; its link stops working at once"},
+
+    {.noun = "scoped-token", .verb = "list", .needs = NEEDS_STORE, .run = scoped_token_list,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "list a user's scoped tokens, those that have ended too"},
+    {.noun = "scoped-token", .verb = "add", .needs = NEEDS_STORE, .run = scoped_token_add,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .options = OPTION(NAME) | OPTION(SCOPE) | OPTION(DAYS),
+     .required = OPTION(NAME) | OPTION(SCOPE),
+     .summary = "make an API token with some scopes of a user and print it, once",
+     .details = "Only a hash of the token is stored. doc/api/README.md says what each scope allows."},
+    {.noun = "scoped-token", .verb = "revoke", .needs = NEEDS_STORE, .run = scoped_token_revoke,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_ROW_ID},
+     .summary = "revoke a scoped token; it stops working at once"},
 
     {.noun = "plan", .verb = "set", .needs = NEEDS_STORE, .run = plan_set,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_PLAN},
@@ -147,6 +202,12 @@ const struct command commands[] = {
      .details = "Prints for each number whether it was added, kept or refused. A line that exists is\n"
                 "kept as it is, archived or not, so running this again is harmless. A number that is\n"
                 "a line of another account is refused; then the exit status is 1."},
+    {.noun = "line", .verb = "register", .needs = NEEDS_STORE, .run = line_register,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_PHONE_NUMBER_ID},
+     .summary = "register a line's number at the platform, with the PIN on standard input",
+     .details = "The PIN is that of the two-step verification, six digits; if the number has none,\n"
+                "this sets it. The number must be verified before. Registering again with the same\n"
+                "PIN is harmless, but the platform takes 10 attempts in 72 hours."},
     {.noun = "line", .verb = "archive", .needs = NEEDS_STORE, .run = line_archive,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_PHONE_NUMBER_ID},
      .summary = "archive a line: GET /v2/me does not list it any more, and it cannot send"},
@@ -173,11 +234,26 @@ const struct command commands[] = {
                 "identity, or, where none did, those that led away from it. What was reported to\n"
                 "follow from the identity goes with it, with its messages and blocks, to a contact\n"
                 "of its own. The platform's repetitions of a refused change join nothing."},
+    {.noun = "contact", .verb = "hold", .needs = NEEDS_STORE, .run = contact_hold,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_CONTACT_ID},
+     .summary = "keep all of a contact, whatever the retention of its user is",
+     .details = "A legal hold: nothing of the contact is deleted until `contact release`."},
+    {.noun = "contact", .verb = "release", .needs = NEEDS_STORE, .run = contact_release,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_CONTACT_ID},
+     .summary = "end the hold on a contact"},
 
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
      .required = OPTION(CONTACT), .options = OPTION(LIMIT) | OPTION(AFTER),
      .summary = "list the messages from and to a contact, oldest first",
      .details = PAGES},
+
+    {.noun = "trail", .needs = NEEDS_STORE, .run = trail_run,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .options = OPTION(CSV) | OPTION(LIMIT) | OPTION(AFTER),
+     .summary = "list what was changed in a user's workspace, and by whom, newest first",
+     .details = PAGES "\n"
+                "With --csv all rows are printed. A text that a spreadsheet would take for a formula\n"
+                "gets an apostrophe in front."},
 
     {.noun = "forms", .verb = "sync", .needs = NEEDS_STORE, .run = forms_sync,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_ACCOUNT_ID},
@@ -255,6 +331,15 @@ const struct command commands[] = {
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
      .summary = "delete a webhook; the events that wait for it are cancelled"},
 
+    {.noun = "retention", .verb = "list", .needs = NEEDS_STORE, .run = retention_list,
+     .summary = "list the users for whom a retention is set"},
+    {.noun = "retention", .verb = "set", .needs = NEEDS_STORE, .run = retention_set,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .options = OPTION(MESSAGES) | OPTION(RAW),
+     .summary = "set how many days a user's messages and raw updates are kept",
+     .details = "Without an option the limit of that kind stays. The courier deletes what is older\n"
+                "once a day, in small parts. At least 8 days: the platform repeats a webhook for 7."},
+
     {.noun = "usage", .needs = NEEDS_STORE, .run = usage_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
      .options = OPTION(SINCE) | OPTION(UNTIL),
@@ -322,7 +407,9 @@ const struct command commands[] = {
                 "not grow with the traffic. --full checks the whole database, and every reference\n"
                 "from one row to another. With --url or public_url the web server is asked too: whether\n"
                 "the programs answer, the token reaches them, no private file is served, and no\n"
-                "firewall, front end or rule of another site keeps requests from the gateway.\n"
+                "firewall, front end or rule of another site keeps requests from the gateway. A web\n"
+                "server that does not answer within 10 seconds is asked no further; all requests take\n"
+                "a minute at most.\n"
                 "--online adds what `switchboard account check` prints for each account."},
     {.noun = "backup", .needs = NEEDS_STORE, .run = backup_run,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_FILE},
@@ -396,6 +483,7 @@ static int run(struct invocation *call, int argc, char **argv) {
         return linked_print(), EXIT_DONE;
     if ((status = find_config(call)) != EXIT_DONE || (status = open_store(call)) != EXIT_DONE)
         return status;
+    deed_begin(call);
     return call->command->run(call);
 }
 

@@ -9,6 +9,9 @@
 #include "payload/recipient.h"
 #include "payload/webhook_rules.h"
 #include "store/event_type.h"
+#include "store/member.h"
+#include "store/retention.h"
+#include "web/scope.h"
 
 static const char digits[] = "0123456789";
 
@@ -199,6 +202,36 @@ static const char *check_lines(const char *text) {
                : "must be all, or the platform's ids of lines, each once, separated by commas";
 }
 
+static const char *check_days(const char *text) {
+    size_t n = strspn(text, digits);
+    bool is_number =
+        n >= 1 && n <= 4 && !text[n] && text[0] != '0' && strtol(text, NULL, 10) <= 3650;
+    return is_number || strcmp(text, "never") == 0 ? NULL
+                                                   : "must be never, or a number from 1 to 3650";
+}
+
+static const char *check_retention(const char *text) {
+    size_t n = strspn(text, digits);
+    long days = n >= 1 && n <= 5 && !text[n] ? strtol(text, NULL, 10) : 0;
+    bool is_number = days >= RETENTION_LEAST_DAYS && days <= RETENTION_MOST_DAYS;
+    return is_number || strcmp(text, "never") == 0 ? NULL
+                                                   : "must be never, or a number from 8 to 36500";
+}
+
+static bool is_scope(struct slice text) {
+    return scope_set(text) != 0;
+}
+
+static const char *check_scopes(const char *text) {
+    return is_list(text, is_scope)
+               ? NULL
+               : "must be some of basic,read,send,inbox,events,manage, each once";
+}
+
+static const char *check_role(const char *text) {
+    return role_find(text) ? NULL : "must be viewer, agent, admin or owner";
+}
+
 static const struct {
     const char *name;
     const char *(*check)(const char *text);
@@ -207,6 +240,7 @@ static const struct {
     [VALUE_ACCOUNT_ID] = {"ACCOUNT_ID", check_id, NULL},
     [VALUE_CONFIG] = {"FILE", check_file, NULL},
     [VALUE_CONTACT_ID] = {"ID", check_id, NULL},
+    [VALUE_DAYS] = {"DAYS", check_days, NULL},
     [VALUE_EMAIL] = {"EMAIL", check_email, NULL},
     [VALUE_EVENT_ID] = {"ID", check_id, NULL},
     [VALUE_EVENT_TYPE] = {"TYPE", check_event_type, &EVENT_TYPES_OFF[1]},
@@ -225,7 +259,10 @@ static const struct {
     [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits, NULL},
     [VALUE_PLAN] = {"NAME", check_label, NULL},
     [VALUE_PLATFORM_TYPE] = {"TYPE", check_label, NULL},
+    [VALUE_RETENTION] = {"DAYS", check_retention, NULL},
+    [VALUE_ROLE] = {"ROLE", check_role, "viewer agent admin owner"},
     [VALUE_ROW_ID] = {"ID", check_id, NULL},
+    [VALUE_SCOPES] = {"SCOPE,SCOPE", check_scopes, NULL},
     [VALUE_SHELL] = {"SHELL", check_shell, "bash zsh"},
     [VALUE_TARGET] = {"TARGET", check_target, NULL},
     [VALUE_TIME] = {"ISO8601", check_time, NULL},

@@ -3,27 +3,27 @@
 #include "base/seal.h"
 #include "command.h"
 #include "doctor.h"
-#include "graph/setup.h"
 #include "nouns.h"
 #include "platform_call.h"
-#include "store/line.h"
+#include "setup/setup.h"
 #include "store/seal_context.h"
-#include "store/usage.h"
-
-enum { SEARCHED_DAYS = 7 };
 
 static void add_row(struct report *report, const struct store_account *account,
                     const struct setup_row *row) {
     static const enum level levels[] = {
         [SETUP_OK] = OK, [SETUP_WARNING] = WARN, [SETUP_FAULT] = FAIL};
-    report_add_row(report, &(struct report_row){levels[row->level], row->check, account->id,
-                                                row->detail, row->todo});
+    struct arena *arena = &report->call->arena;
+    report_add_row(
+        report, &(struct report_row){levels[row->level], setup_say(arena, row->check, &row->values),
+                                     account->id, setup_say(arena, row->detail, &row->values),
+                                     setup_say(arena, row->todo, &row->values)});
 }
 
 /* Opens the token of the account. Returns NULL after adding a line. */
 static const char *open_token(struct report *report, const struct store_account *account) {
     struct arena *arena = &report->call->arena;
-    struct setup_row row = {.level = SETUP_FAULT, .check = "platform token"};
+    struct setup_row row = {SETUP_FAULT, SETUP_TOKEN, SETUP_NONE, SETUP_DO_SET_TOKEN,
+                            SETUP_WITH({"account", account->id})};
     const char *token = account->sealed_token.n && report->has_keys
                             ? seal_open(&report->keys, arena, account->sealed_token,
                                         account_token_context(arena, account->id))
@@ -31,46 +31,20 @@ static const char *open_token(struct report *report, const struct store_account 
                             : NULL;
     if (token)
         return token;
-    row.detail = account->sealed_token.n ? "it does not open with the key file" : "there is none";
-    row.todo = arena_printf(arena, "`switchboard account token %s` sets one", account->id);
+    if (account->sealed_token.n)
+        row.detail = SETUP_NOT_OPENED;
     add_row(report, account, &row);
     return NULL;
 }
 
-/* Finds the lines of the account, and when the last webhook of each was stored. */
-static enum store_result find_lines(struct invocation *call, const struct store_account *account,
-                                    struct setup_subject *subject) {
-    struct line *lines;
-    struct usage_last *last;
-    size_t count;
-    enum store_result result =
-        store_list_line_usage(call->store, &call->arena, account->user_id, account->id,
-                              SEARCHED_DAYS, call->now, &lines, &last, &count);
-    if (result != STORE_OK)
-        return result;
-    struct setup_line *found = arena_alloc(&call->arena, (count + 1) * sizeof *found);
-    for (size_t i = 0; i < count; i++)
-        found[i] = (struct setup_line){lines[i].phone_number_id, lines[i].archived_at != INT64_MAX,
-                                       usage_hour_end(last[i].webhook)};
-    subject->lines = found;
-    subject->line_count = count;
-    return result;
-}
-
 void report_add_account(struct report *report, const struct store_account *account) {
     struct invocation *call = report->call;
-    const char *url = call->config.public_url;
     struct graph_asker asker = {platform_ask, call};
     struct setup_row *rows;
+    struct setup_subject subject;
     size_t count;
-    struct setup_subject subject = {
-        .waba_id = account->waba_id,
-        .app_secret = call->config.app_secret,
-        .callback_url = *url ? arena_printf(&call->arena, "%s/platform/webhook", url) : NULL,
-        .days = SEARCHED_DAYS,
-        .now = call->now,
-    };
-    if (find_lines(call, account, &subject) != STORE_OK) {
+    if (setup_read(call->store, &call->arena, &call->config, account, call->now, &subject) !=
+        STORE_OK) {
         report_add(report, FAIL, "database", "%s", store_reason(call->store));
         return;
     }

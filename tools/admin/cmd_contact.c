@@ -7,6 +7,7 @@
 #include "store/admin.h"
 #include "store/contact.h"
 #include "store/contact_split.h"
+#include "store/retention.h"
 
 /* The block for the identity in the operands: a BSUID byte for byte, or the digits of a phone
  * (spec 2.3). */
@@ -217,4 +218,25 @@ int contact_split(struct invocation *call) {
     if (result != STORE_OK)
         return fail_row(call, result, ROW_CONTACT, call->operands[0]);
     return split.identity ? print_split(call, &split) : print_identities(call, &split);
+}
+
+/* --- hold, release --- */
+
+static int set_hold(struct invocation *call, bool is_held) {
+    const char *id = call->operands[0];
+    enum store_result result = store_hold_contact(call->store, id, is_held, call->now);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_CONTACT, id);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "contactId", id);
+    json_write_bool(&json, "held", is_held);
+    return object_print(call, &json, "%s is %s", id, is_held ? "on hold" : "not on hold any more");
+}
+
+int contact_hold(struct invocation *call) {
+    return set_hold(call, true);
+}
+
+int contact_release(struct invocation *call) {
+    return set_hold(call, false);
 }

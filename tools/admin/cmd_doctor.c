@@ -21,7 +21,7 @@
 #include "linked.h"
 #include "nouns.h"
 #include "output.h"
-#include "platform_probe.h"
+#include "platform_call.h"
 #include "store/heartbeat.h"
 #include "store/refusal.h"
 #include "store/seal_context.h"
@@ -489,7 +489,8 @@ static void (*const checks[])(struct report *report) = {
     check_tokens,          check_disk,          check_spool,          check_upstream,
     check_confinement,     doctor_check_layout, check_access,         check_types,
     doctor_check_counters, doctor_check_wake,   doctor_check_pending, check_refusals,
-    check_foreign,         check_linked,        doctor_check_site,    doctor_check_online,
+    doctor_check_growth,   check_foreign,       check_linked,         doctor_check_site,
+    doctor_check_online,
 };
 
 int doctor_run(struct invocation *call) {

@@ -91,6 +91,7 @@ static int add_line(struct import *import, const struct phone_number *number) {
         .is_coexisting = number->is_on_app,
         .now = call->now,
     };
+    deed_begin(call);
     enum store_result result = store_insert_line(call->store, &line, id);
     if (result == STORE_OK)
         add_row(import, "added", number,

@@ -1,8 +1,8 @@
-/* switchboard user */
+/* switchboard user, token */
 #include "base/crypto.h"
 #include "base/password.h"
+#include "base/token.h"
 #include "base/utf8.h"
-#include "cmd_token.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
@@ -10,14 +10,47 @@
 #include "store/admin.h"
 #include "store/listing.h"
 #include "store/logins.h"
+#include "store/member.h"
+
+/* --- switchboard token --- */
+
+/* Prints the token and its user. The token is not stored, so it cannot be printed again. */
+static void print_token(struct invocation *call, const char *user_id, const char *email,
+                        const struct token *token) {
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", user_id);
+    json_write_text(&json, "email", email);
+    json_write_text(&json, "token", token->text);
+    object_print(call, &json, "%s", token->text);
+}
+
+int token_regenerate(struct invocation *call) {
+    const char *email = call->operands[0];
+    struct token token;
+    char user_id[ID_SIZE];
+    token_make(&token, TOKEN_MAIN);
+    enum store_result result =
+        store_replace_token(call->store, email, token.hash, token.last4, call->now);
+    if (result == STORE_OK)
+        result = store_find_user(call->store, email, user_id);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_USER, email);
+    print_token(call, user_id, email, &token);
+    crypto_wipe(&token, sizeof token);
+    return EXIT_DONE;
+}
+
+/* --- switchboard user --- */
 
 int user_add(struct invocation *call) {
     struct store_new_user user = {.email = call->operands[0], .now = call->now};
     struct token token;
-    char id[ID_SIZE];
+    char id[ID_SIZE], member_id[ID_SIZE];
     id_make(id, "usr_", call->now);
-    token_make(&token);
+    id_make(member_id, "mbr_", call->now);
+    token_make(&token, TOKEN_MAIN);
     user.id = id;
+    user.member_id = member_id;
     user.token_last4 = token.last4;
     memcpy(user.token_hash, token.hash, sizeof user.token_hash);
     enum store_result result = store_insert_user(call->store, &user);
@@ -27,7 +60,7 @@ int user_add(struct invocation *call) {
                     user.email, user.email);
     if (result != STORE_OK)
         return fail_store(call, result);
-    token_print(call, id, user.email, &token);
+    print_token(call, id, user.email, &token);
     crypto_wipe(&token, sizeof token);
     return EXIT_DONE;
 }
@@ -61,14 +94,14 @@ static int read_password(char *text, size_t size, struct slice *password) {
 }
 
 static int set_password(struct invocation *call, const char *email, struct slice password) {
-    char user_id[ID_SIZE], hash[PASSWORD_HASH_SIZE];
-    enum store_result result = store_find_user(call->store, email, user_id);
+    char member_id[ID_SIZE], hash[PASSWORD_HASH_SIZE];
+    enum store_result result = store_find_member(call->store, email, member_id);
     if (result == STORE_OK && !password_hash(password, hash))
         return fail("too little memory to hash a password: 19 MiB are needed");
     if (result == STORE_OK)
-        result = store_set_password(call->store, user_id, hash, NULL, call->now);
+        result = store_set_password(call->store, member_id, hash, NULL, call->now);
     if (result != STORE_OK)
-        return fail_row(call, result, ROW_USER, email);
+        return fail_row(call, result, ROW_MEMBER, email);
     struct json_writer json = object_start(call);
     json_write_text(&json, "email", email);
     json_write_bool(&json, "passwordIsSet", true);
@@ -98,7 +131,7 @@ int user_login_link(struct invocation *call) {
     crypto_sha256(slice_of(value), hash);
     enum store_result result = store_insert_link(call->store, email, hash, call->now);
     if (result != STORE_OK)
-        return fail_row(call, result, ROW_USER, email);
+        return fail_row(call, result, ROW_MEMBER, email);
     const char *link =
         arena_printf(&call->arena, "%.*s/dashboard/#/login/%s", (int)url.n, url.p, value);
     struct json_writer json = object_start(call);

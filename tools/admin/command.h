@@ -11,6 +11,7 @@
 
 #include "base/config.h"
 #include "base/process/manual.h"
+#include "store/deed.h"
 #include "store/store.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -23,6 +24,7 @@ enum value_kind {
     VALUE_ACCOUNT_ID,
     VALUE_CONFIG,
     VALUE_CONTACT_ID,
+    VALUE_DAYS,
     VALUE_EMAIL,
     VALUE_EVENT_ID,
     VALUE_EVENT_TYPE,
@@ -41,7 +43,10 @@ enum value_kind {
     VALUE_PHONE_NUMBER_ID,
     VALUE_PLAN,
     VALUE_PLATFORM_TYPE,
+    VALUE_RETENTION,
+    VALUE_ROLE,
     VALUE_ROW_ID,
+    VALUE_SCOPES,
     VALUE_SHELL,
     VALUE_TARGET,
     VALUE_TIME,
@@ -62,6 +67,8 @@ enum option {
     OPTION_AFTER,
     OPTION_COEXISTING,
     OPTION_CONTACT,
+    OPTION_CSV,
+    OPTION_DAYS,
     OPTION_DEFAULT,
     OPTION_ENDS,
     OPTION_FAILED,
@@ -71,6 +78,7 @@ enum option {
     OPTION_KIND,
     OPTION_LIMIT,
     OPTION_LINES,
+    OPTION_MESSAGES,
     OPTION_NAME,
     OPTION_NEW_CODE,
     OPTION_NO_SPLIT,
@@ -79,6 +87,9 @@ enum option {
     OPTION_PHONE_NUMBER_ID,
     OPTION_PLATFORM_TYPE,
     OPTION_PRIMARY,
+    OPTION_RAW,
+    OPTION_ROLE,
+    OPTION_SCOPE,
     OPTION_SINCE,
     OPTION_SPLIT,
     OPTION_TYPES,
@@ -132,7 +143,14 @@ struct invocation {
     struct config config; /* set if the command needs it */
     struct store *store;  /* open if the command needs it */
     int64_t now;
+    struct store_deed deed; /* what its changes leave in the trail */
 };
+
+/* --- operator.c --- */
+
+/* Gives the next change of the command a row of its own in the trail; called before the command
+ * runs, and by a command between two changes. */
+void deed_begin(struct invocation *call);
 
 /* --- parse.c --- */
 
@@ -185,7 +203,16 @@ int fail_usage(struct invocation *call, const char *format, ...)
 int fail_store(const struct invocation *call, enum store_result result);
 
 /* The kinds of rows that a command line names. */
-enum row_kind { ROW_USER, ROW_ACCOUNT, ROW_LINE, ROW_CONTACT, ROW_EVENT, ROW_REFUSAL, ROW_WEBHOOK };
+enum row_kind {
+    ROW_USER,
+    ROW_MEMBER,
+    ROW_ACCOUNT,
+    ROW_LINE,
+    ROW_CONTACT,
+    ROW_EVENT,
+    ROW_REFUSAL,
+    ROW_WEBHOOK
+};
 
 /* Prints that there is no row of the kind with that name (an email address, an id). */
 int fail_missing(enum row_kind kind, const char *name);

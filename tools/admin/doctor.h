@@ -69,6 +69,7 @@ void report_add_findings(struct report *report, const struct store_finding *find
 
 /* Reports the records that wait in pending_dir, and those that cannot be stored. */
 void doctor_check_pending(struct report *report);
+void doctor_check_growth(struct report *report);
 
 /* Looks at the gateway from outside, by HTTP requests to --url or public_url, within a minute;
  * adds nothing when neither is given. */

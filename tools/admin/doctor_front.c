@@ -177,6 +177,10 @@ static bool arrives(struct site *site, const struct probe *probe) {
 
 void site_check_front(struct site *site) {
     bool all = true;
+    if (site->is_silent)
+        report_add(site->report, WARN, "front",
+                   "the web server stopped answering: run doctor again to see which requests "
+                   "arrive");
     for (size_t i = 0; i < sizeof probes / sizeof *probes && !site->is_silent; i++)
         all = arrives(site, &probes[i]) && all;
     if (all && !site->is_silent)

@@ -57,6 +57,8 @@ long site_ask(struct site *site, const struct site_question *question) {
         code = curl_easy_perform(site->http.curl);
     curl_easy_getinfo(site->http.curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(site->http.curl, CURLINFO_REDIRECT_URL, &location);
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        status = 0; /* an answer that is not complete in time is none */
     if (location)
         site->location = arena_printf(site->arena, "%s", location);
     if (code != CURLE_OK && !status)

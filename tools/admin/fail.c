@@ -64,6 +64,7 @@ int fail_missing(enum row_kind kind, const char *name) {
         const char *what, *noun; /* the noun of the command that lists them; NULL: not shown */
     } kinds[] = {
         [ROW_USER] = {"user", NULL},
+        [ROW_MEMBER] = {"member", NULL},
         [ROW_ACCOUNT] = {"account", "account"},
         [ROW_LINE] = {"line", "line"},
         [ROW_CONTACT] = {"contact", "contact"},

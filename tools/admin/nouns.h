@@ -12,6 +12,18 @@ int user_list(struct invocation *call);
 int user_login_link(struct invocation *call);
 int user_password(struct invocation *call);
 int token_regenerate(struct invocation *call);
+
+int member_list(struct invocation *call);
+int member_add(struct invocation *call);
+int member_role_set(struct invocation *call);
+int member_remove(struct invocation *call);
+int invitation_list(struct invocation *call);
+int invitation_add(struct invocation *call);
+int invitation_revoke(struct invocation *call);
+
+int scoped_token_list(struct invocation *call);
+int scoped_token_add(struct invocation *call);
+int scoped_token_revoke(struct invocation *call);
 int plan_set(struct invocation *call);
 
 int account_add(struct invocation *call);
@@ -23,11 +35,14 @@ int line_add(struct invocation *call);
 int line_archive(struct invocation *call);
 int line_list(struct invocation *call);
 int line_import(struct invocation *call);
+int line_register(struct invocation *call);
 
 int contact_block(struct invocation *call);
 int contact_unblock(struct invocation *call);
 int contact_list(struct invocation *call);
 int contact_split(struct invocation *call);
+int contact_hold(struct invocation *call);
+int contact_release(struct invocation *call);
 int message_list(struct invocation *call);
 
 int forms_sync(struct invocation *call);
@@ -49,6 +64,9 @@ int webhook_resume(struct invocation *call);
 int webhook_test(struct invocation *call);
 int webhook_delete(struct invocation *call);
 
+int retention_list(struct invocation *call);
+int retention_set(struct invocation *call);
+int trail_run(struct invocation *call);
 int usage_run(struct invocation *call);
 
 int refusal_list(struct invocation *call);

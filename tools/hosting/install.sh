@@ -335,7 +335,10 @@ finish() {
     say "installed version $(manifest version) in $home after $(($(date +%s) - started)) s"
     "$home/bin/courier" --config "$home/conf/switchboard.conf" --once 2>>"$home/courier.log" ||
         say "warning: the courier failed: $(tail -n 1 "$home/courier.log")"
-    switchboard doctor >"$home/doctor.log" 2>&1
+    kept=$(sed -n 's/^public_url *= *//p' "$home/conf/switchboard.conf" | tail -n 1)
+    [ "$kept" = "$url" ] || say "warning: public_url in $home/conf/switchboard.conf is kept:" \
+        "${kept:-none}. Set it to $url if clients are to use that"
+    switchboard doctor --url "$url" >"$home/doctor.log" 2>&1
     result=$?
     grep -E '^(warn|FAIL)' "$home/doctor.log"
     [ $result = 0 ] || die "something is wrong; correct the lines that begin with FAIL, then run" \

@@ -75,6 +75,25 @@ look_at_root() {
     refuse_site
 }
 
+# Ends if the last answer shows that the site's own rules fail: then no directory is found, nor a
+# given one recognized. Reads the directories that may hold these rules.
+refuse_failing_rules() {
+    case $status in
+    5??) ;;
+    *) return 0 ;;
+    esac
+    rules=''
+    while read -r place; do
+        case $rules in
+        *" $place/.htaccess"*) continue ;;
+        esac
+        [ ! -f "$place/.htaccess" ] || rules="$rules $place/.htaccess"
+    done
+    die "$url answers $status to a file that was put into its directory: rules of the site fail," \
+        "${rules:+in$rules or }in the host's own configuration. The host's error log names the" \
+        "line. Correct it, then run this again. Nothing was changed"
+}
+
 find_document_root() {
     nonce=$(od -An -N 8 -tx1 /dev/urandom | tr -d ' \n')
     if [ -n "$root" ]; then
@@ -82,9 +101,13 @@ find_document_root() {
         [ -w "$root" ] || die "you may not write the directory $root"
         root=$(cd "$root" && pwd)
         look_at_root
-        is_served "$root" ||
+        is_served "$root" || {
+            refuse_failing_rules <<END
+$root
+END
             die "$url does not serve $root: a file that was put there was answered with $status." \
                 "Give the directory that this host serves. Nothing was changed"
+        }
         return
     fi
     while read -r root; do
@@ -92,9 +115,13 @@ find_document_root() {
     done <<END
 $(list_roots)
 END
-    [ -n "${probe-}" ] ||
+    [ -n "${probe-}" ] || {
+        refuse_failing_rules <<END
+$(list_roots)
+END
         die "the directory that $url serves was not found: give it with --document-root DIR" \
             "(the last answer was $status $body). Nothing was changed"
+    }
     look_at_root
 }
 

@@ -18,7 +18,9 @@ def rules: [.type, (select(.required) | "required"), (select(.may_be_empty) | "m
 # What differs between installations is in variables of the user's shell, which doc/api/README.md
 # sets: these values of the examples of bodies, and the segments of paths.
 def variables: {"15550001000": "PHONE_NUMBER_ID", "7001": "MEDIA_ID", "7002": "FLOW_ID",
-    "wamid.x=": "WAMID", "you@example.org": "USER_EMAIL", "correct horse battery": "PASSWORD"};
+    "wamid.x=": "WAMID", "you@example.org": "USER_EMAIL", "correct horse battery": "PASSWORD",
+    "usr_1mcgpzd9m000000001f2ac3d4e": "WORKSPACE_ID", ("0123456789abcdef" * 4): "INVITATION",
+    ("fedcba9876543210" * 4): "OTHER_INVITATION"};
 def with_variables: reduce (variables | to_entries[]) as $each (.;
     split("\"\($each.key)\"") | join("\"'\"$\($each.value)\"'\""));
 def segment: if . == "name" then "TEMPLATE_NAME"
@@ -67,6 +69,12 @@ def route_tables:
             (.types | if . == [] then "no body" else join(", ") end), .text]]
         + (.errors | sort_by(.status) | map(["\(.status)", "`\(.error)`", .text]))),
     table(["answer header", "on", "meaning"]; [.answer_headers[] | ["`\(.path)`", .on, .text]]);
+# What the caller of a route must have, and what the route leaves in the trail.
+def scope_text: if .scope then "Scope: `\(.scope)`." else empty end;
+def trail_text: if .trail == null then empty
+    elif .trail == "none" then "It leaves no row in the trail: \(.no_trail)."
+    elif .trail == "message" then "Its row in the trail is the message."
+    else "It leaves a row `\(.trail)` in the trail." end;
 def alternatives: .exclusive as $exclusive | .one_of[]
     | (if IN($exclusive[]) then "Exactly" else "At least" end) + " one of "
         + (map("`\(.)`") | join(", ")) + " is required.";

@@ -163,6 +163,8 @@ def operation_object($tags): {
                     | join(", ")))"] | join("; ")) + "." end)),
         tags: [$tags[.page]],
         security: security}
+    + (if .scope then {"x-scope": .scope} else {} end)
+    + (if .trail == null then {} else {"x-trail": .trail} end)
     + (parameters | if . == [] then {} else {parameters: .} end)
     + request_body
     + {responses: (answers + refusals)};

@@ -24,7 +24,7 @@ struct options {
     const char *listen, *public_url;
     const char *port_file, *state_dir, *fixtures; /* NULL: none */
     const char *app_secret, *webhook_url, *verify_token;
-    bool prints_calls;
+    bool prints_calls, no_service_window;
 };
 
 /* clang-format off */
@@ -54,6 +54,8 @@ static const struct program_option rules[] = {
      "delay each answer of the platform"},
     {"record-bytes", "BYTES", MEMBER(record_bytes), 1, UINT32_MAX, 64 << 20,
      "memory for recorded requests"},
+    {"no-service-window", NULL, MEMBER(no_service_window), 0, 0, 0,
+     "take each user as one who wrote in the last 24 hours: any\nmessage is delivered to a user, and any user can be blocked"},
     {"calls",        NULL,    MEMBER(prints_calls), 0, 0, 0,
      "print the control calls in Markdown, as doc/sandbox.md has them"},
     {0},
@@ -142,6 +144,7 @@ static bool apply(const struct options *options) {
                                  .webhook_retry_ms = 200,
                                  .webhook_timeout_ms = 20000,
                                  .status_delay_ms = 50,
+                                 .service_window = !options->no_service_window,
                                  .latency_ms = options->latency_ms,
                                  .app_secret = options->app_secret,
                                  .webhook_url = options->webhook_url,

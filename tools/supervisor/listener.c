@@ -2,15 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/file_identity.h"
+#include "descriptor_store.h"
 
 enum {
     BACKLOG = 1024,
@@ -18,17 +17,38 @@ enum {
     REFUSED_MODES = 0117, /* a umask: the socket gets mode 0660 */
 };
 
-bool listener_take(struct listener *listener) {
-    const char *pid = getenv("LISTEN_PID");
-    const char *count = getenv("LISTEN_FDS");
-    if (!pid || !count || strtol(pid, NULL, 10) != getpid() || strcmp(count, "1") != 0)
-        return false;
+/* Cuts the first name off a list with colons. Returns whether it is that of a kept connection. */
+static bool cut_kept(const char **names) {
+    size_t n = *names ? strcspn(*names, ":") : 0;
+    bool is_kept =
+        n == strlen(DESCRIPTOR_STORE_NAME) && strncmp(*names, DESCRIPTOR_STORE_NAME, n) == 0;
+    if (*names)
+        *names += n + ((*names)[n] == ':');
+    return is_kept;
+}
+
+static void forget_passed(void) {
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
-    fcntl(PASSED_FD, F_SETFD, FD_CLOEXEC);
-    *listener = (struct listener){.fd = PASSED_FD};
-    return true;
+}
+
+bool listener_take(struct listener *listener) {
+    const char *pid = getenv("LISTEN_PID"), *text = getenv("LISTEN_FDS");
+    const char *names = getenv("LISTEN_FDNAMES");
+    int sockets = 0, count = text ? (int)strtol(text, NULL, 10) : 0;
+    if (!pid || strtol(pid, NULL, 10) != getpid())
+        return false;
+    *listener = (struct listener){.fd = -1, .passed = PASSED_FD, .passed_end = PASSED_FD + count};
+    for (int fd = PASSED_FD; fd < listener->passed_end; fd++) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        if (cut_kept(&names))
+            continue;
+        listener->fd = fd;
+        sockets++;
+    }
+    forget_passed();
+    return sockets == 1;
 }
 
 /* Returns 1 when a process accepts connections at the address, 0 when none does, -1 on failure. */
@@ -67,16 +87,6 @@ int listener_open(struct listener *listener, const char *path) {
         return -1;
     listener->path = path;
     return 0;
-}
-
-int listener_limit_wait(const struct listener *listener, long seconds) {
-    const struct timeval limit = {.tv_sec = seconds};
-    return setsockopt(listener->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-}
-
-bool listener_has_waiting(const struct listener *listener) {
-    struct pollfd polled = {.fd = listener->fd, .events = POLLIN};
-    return poll(&polled, 1, 0) > 0;
 }
 
 void listener_remove(const struct listener *listener) {

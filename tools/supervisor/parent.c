@@ -7,19 +7,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "program_start.h"
-
 enum { ANSWER_MS = 10000 /* the time limit for the start of the program and a fork */ };
 
 int parent_prepare(void) {
     return prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-static bool start(struct parent *parent, char **program, int listener) {
+static bool start(struct parent *parent, char **program, const struct program_sockets *sockets) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    pid_t pid = program_start(program, listener, ends[1]);
+    pid_t pid = program_start(program, sockets, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -39,14 +37,14 @@ static pid_t order_process(const struct parent *parent) {
     return pid;
 }
 
-pid_t parent_fork(struct parent *parent, char **program, int listener) {
+pid_t parent_fork(struct parent *parent, char **program, const struct program_sockets *sockets) {
     if (parent->pid) {
         pid_t pid = order_process(parent);
         if (pid)
             return pid;
         parent_end(parent); /* its executable was replaced, or it was killed */
     }
-    if (!start(parent, program, listener))
+    if (!start(parent, program, sockets))
         return -1;
     pid_t pid = order_process(parent);
     if (!pid)

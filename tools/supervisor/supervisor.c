@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_identity.h"
 #include "base/process/signals.h"
 
 enum {
@@ -14,6 +15,35 @@ enum {
     WAKE_MS = 10,         /* between two starts because connections wait */
     WAKE_SAMPLE_MS = 100, /* between two looks for waiting connections */
 };
+
+/* --- the files that are watched --- */
+
+/* Begins to watch the file at `path`, which must live as long as `file`. Returns 0, or -1 with
+ * errno when it cannot be found. */
+static int watched_open(struct watched *file, const char *path, int access) {
+    file->path = path;
+    file->access = access;
+    if (stat(path, &file->used) != 0)
+        return -1;
+    file->seen = file->used;
+    return 0;
+}
+
+/* Whether the file is another one, or has another content, than at the last call that returned true
+ * (at first: than at watched_open). True only when two calls in a row find the same file: until
+ * then it may still be being written. */
+static bool watched_changed(struct watched *file) {
+    struct stat found;
+    if (stat(file->path, &found) != 0)
+        return false;
+    bool has_changed = !file_is_unchanged(&file->used, &found) &&
+                       file_is_unchanged(&file->seen, &found) &&
+                       access(file->path, file->access) == 0;
+    file->seen = found;
+    if (has_changed)
+        file->used = found;
+    return has_changed;
+}
 
 int supervisor_watch(struct supervisor *supervisor, const char *path, int access) {
     return watched_open(&supervisor->watched[supervisor->watched_count++], path, access);
@@ -71,6 +101,13 @@ static void check_files(struct supervisor *supervisor) {
 
 /* --- their number --- */
 
+enum {
+    SAMPLE_MS = 100,        /* the time between samples */
+    WAITING_SAMPLE_MS = 10, /* the same after one in which a connection waited */
+    SHORT_SAMPLES = 5,      /* in a row before the pool grows, so that it ignores a burst */
+    SHRINK_MS = 1000,       /* the time between two processes that end because it is calm */
+};
+
 static bool has_free_processor(const struct supervisor *supervisor) {
     long runnable = 0;
     for (long i = 0; i < supervisor->sizing.size && runnable < supervisor->processors; i++)
@@ -78,11 +115,35 @@ static bool has_free_processor(const struct supervisor *supervisor) {
     return runnable < supervisor->processors;
 }
 
+/* Half as many processes again, and one more. */
+static void grow(struct sizing *sizing) {
+    sizing->size += sizing->size / 2 + 1;
+    if (sizing->size > sizing->most)
+        sizing->size = sizing->most;
+    sizing->short_samples = 0;
+}
+
+/* Adjusts the size to one sample: whether a connection waits, and whether it could be served at
+ * once if there were more processes. `now` is from clock_monotonic(). Returns the milliseconds
+ * until the next sample. */
+static int64_t sizing_sample(struct sizing *sizing, bool is_waiting, bool is_short, int64_t now) {
+    if (is_waiting)
+        sizing->calm_since = now;
+    sizing->short_samples = is_short ? sizing->short_samples + 1 : 0;
+    if (sizing->short_samples >= SHORT_SAMPLES && sizing->size < sizing->most) {
+        grow(sizing);
+    } else if (sizing->size > sizing->least && now - sizing->calm_since > sizing->calm_ms) {
+        sizing->size--;
+        sizing->calm_since += SHRINK_MS;
+    }
+    return is_waiting ? WAITING_SAMPLE_MS : SAMPLE_MS;
+}
+
 /* Returns the milliseconds until the next call. */
 static int64_t adjust_size(struct supervisor *supervisor, int64_t now) {
     if (supervisor->sizing.least == supervisor->sizing.most)
         return TICK_MS;
-    bool is_waiting = listener_has_waiting(supervisor->listener);
+    bool is_waiting = connections_have_waiting(supervisor->connections);
     bool is_short = is_waiting && has_free_processor(supervisor);
     return sizing_sample(&supervisor->sizing, is_waiting, is_short, now);
 }
@@ -109,7 +170,7 @@ static int64_t wake(struct supervisor *supervisor, int64_t now) {
         parent_end(&supervisor->parent);
     if (!is_resting || now < supervisor->next_wake)
         return is_resting ? supervisor->next_wake - now : TICK_MS;
-    bool is_waiting = listener_has_waiting(supervisor->listener);
+    bool is_waiting = connections_have_waiting(supervisor->connections);
     supervisor->next_wake = now + (is_waiting ? WAKE_MS : is_running ? WAKE_SAMPLE_MS : 0);
     for (long i = 0; is_waiting && i < supervisor->sizing.size; i++)
         if (supervisor->workers[i].is_resting) {
@@ -132,7 +193,7 @@ static int64_t keep_running(struct supervisor *supervisor, int64_t now) {
         if (worker->is_resting)
             continue;
         if (!worker->pid && worker->start_at <= now)
-            worker_start(worker, supervisor->program, supervisor->listener->fd,
+            worker_start(worker, supervisor->program, &supervisor->sockets,
                          supervisor->forks ? &supervisor->parent : NULL, now);
         if (!worker->pid && worker->start_at - now < wait)
             wait = worker->start_at - now;
@@ -144,6 +205,7 @@ static int64_t keep_running(struct supervisor *supervisor, int64_t now) {
 /* Ends every process. Returns whether one is left. */
 static bool end_all(struct supervisor *supervisor, int64_t now) {
     bool is_left = false;
+    connections_hold(supervisor->connections);
     parent_end(&supervisor->parent);
     for (long i = 0; i < supervisor->sizing.most; i++) {
         worker_end(&supervisor->workers[i], supervisor->grace_ms, now);
@@ -158,7 +220,7 @@ static bool end_all(struct supervisor *supervisor, int64_t now) {
  * ends the wait. */
 static void take_signals(struct supervisor *supervisor, int64_t wait_ms) {
     struct pollfd awaited[] = {{.fd = supervisor->signals, .events = POLLIN},
-                               {.fd = supervisor->listener->fd, .events = POLLIN}};
+                               {.fd = supervisor->sockets.connections, .events = POLLIN}};
     struct signalfd_siginfo caught;
     poll(awaited, supervisor->is_asleep && !supervisor->is_stopping ? 2 : 1, (int)wait_ms);
     while (read(supervisor->signals, &caught, sizeof caught) == sizeof caught) {

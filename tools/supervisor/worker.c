@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "program_start.h"
 
 enum {
     EARLY_MS = 100,         /* a process that ends within this time has ended early */
@@ -24,10 +23,10 @@ static void delay_start(struct worker *worker, int64_t now) {
     worker->start_at = now + worker->delay_ms;
 }
 
-void worker_start(struct worker *worker, char **program, int listener, struct parent *parent,
-                  int64_t now) {
+void worker_start(struct worker *worker, char **program, const struct program_sockets *sockets,
+                  struct parent *parent, int64_t now) {
     pid_t pid =
-        parent ? parent_fork(parent, program, listener) : program_start(program, listener, -1);
+        parent ? parent_fork(parent, program, sockets) : program_start(program, sockets, -1);
     if (pid < 0) {
         delay_start(worker, now);
         return;

@@ -19,11 +19,11 @@ struct worker {
     bool is_resting;  /* no process runs, and none is to be started before a connection waits */
 };
 
-/* Starts a process of `program` on the socket `listener` (program_start.h), by a fork of `parent`
+/* Starts a process of `program` with its sockets (program_start.h), by a fork of `parent`
  * unless that is NULL. It gets SIGTERM when the pool ends without ending it. When fork(2) fails, or
  * the parent does not start, delays the next start. */
-void worker_start(struct worker *worker, char **program, int listener, struct parent *parent,
-                  int64_t now);
+void worker_start(struct worker *worker, char **program, const struct program_sockets *sockets,
+                  struct parent *parent, int64_t now);
 
 /* Asks the process to end: sends SIGTERM, and SIGKILL when `grace_ms` have passed since the first
  * call for this process. Call it again until the process has ended. Does nothing if none runs. */

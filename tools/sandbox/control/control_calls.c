@@ -262,8 +262,11 @@ static const struct control_member settings_members[] = {
     {"webhookRetries, webhookRetryMs", "attempts after the first, and the time to the second, "
                                        "doubled after each"},
     {"webhookTimeoutMs", "the longest time for an answer"},
-    {"automaticStatuses", "true: sent, delivered and read follow each message"},
+    {"automaticStatuses", "true: sent, delivered and read follow each message, or failed one that "
+                          "is not delivered"},
     {"statusDelayMs", "the time between them"},
+    {"serviceWindow", "false: each user counts as one who wrote in the last 24 hours, as with "
+                      "`--no-service-window`"},
     {NULL, NULL},
 };
 
@@ -285,6 +288,13 @@ static const struct control_member number_members[] = {
     {"number", "its digits"},
     {"waId", "the `wa_id` in the answers to sends to it"},
     {"failCode", "its automatic status is failed, with this error"},
+    {NULL, NULL},
+};
+
+static const struct control_member window_members[] = {
+    {"phoneNumberId", "the number of the account"},
+    {"user", "the digits of the user's phone number, or the BSUID"},
+    {"wroteAt", "when the user wrote, in milliseconds since 1970; now unless given, 0 is never"},
     {NULL, NULL},
 };
 
@@ -399,6 +409,10 @@ const struct control_call control_calls[] = {
      .meaning = "Ends an access token, or makes it valid again."},
     {"POST", "numbers", LOCK_WRITE, ANSWER(state_put), .members = number_members,
      .meaning = "Gives a user's number special behaviour."},
+    {"POST", "windows", LOCK_WRITE, ANSWER(state_put), .members = window_members,
+     .meaning = "Sets when a user last wrote to a number, without a webhook. To a user who did not "
+                "write in the last 24 hours only templates are delivered, and such a user cannot be "
+                "blocked. A webhook of a message of the user sets it too."},
     {"POST", "templates", LOCK_WRITE, ANSWER(state_put), .members = item_members,
      .meaning = "Adds templates."},
     {"POST", "templates/*", LOCK_WRITE, ANSWER(templates_change),
@@ -462,8 +476,8 @@ const struct control_call control_calls[] = {
      .meaning = "Lets the user block the number: messages to the user do not arrive."},
     {"GET", "state", LOCK_READ, PRINT(fixtures_print),
      .meaning = "The whole state as one object, which can be saved and loaded: settings, accounts, "
-                "tokens, numbers, media with their bytes, templates, flows, and what clients have "
-                "kept at objects. Upload sessions and the record of requests are not in it."},
+                "tokens, numbers, when users wrote, media with their bytes, templates, flows, and "
+                "what clients have kept at objects. Upload sessions and the record of requests are not in it."},
     {"POST", "state", LOCK_WRITE, ANSWER(state_replace),
      .meaning = "Replaces the whole state by such an object, of at most 32 MiB. If it is refused, "
                 "nothing is changed."},

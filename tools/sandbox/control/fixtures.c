@@ -14,6 +14,7 @@
 #include "state/sandbox.h"
 #include "state/settings.h"
 #include "state/template_list.h"
+#include "state/window.h"
 #include "text/memory.h"
 #include "text/strict_json.h"
 
@@ -53,6 +54,7 @@ static const struct member members[] = {
     {"accounts", account_put, account_print, NULL, false},
     {"tokens", put_token, token_print, NULL, false},
     {"numbers", number_put, number_print, NULL, false},
+    {"windows", window_put, window_print, NULL, false},
     {"media", put_media, media_save, NULL, false},
     {"templates", NULL, NULL, &templates, false},
     {"flows", NULL, NULL, &flows, false},
@@ -179,6 +181,7 @@ static void clear(void) {
     flow_asset_clear();
     media_clear();
     number_clear();
+    window_clear();
     edges_clear();
     settings_reset();
 }

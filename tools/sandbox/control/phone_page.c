@@ -8,14 +8,18 @@
 #include "text/text.h"
 #include "wire/addressee.h"
 
-extern const char index_html[], phone_css[], main_js[], dom_js[], messages_js[], flow_js[],
+/* The page's own files, and those that it shares with the dashboard. */
+extern const char index_html[], phone_css[], main_js[], dialog_js[], messages_js[], flow_js[],
     sandbox_js[], icon_svg[];
+extern const char app_css[], messaging_css[], dom_js[], shape_js[], definition_js[];
 
-/* Scripts and requests of the page's own origin alone; pictures are made of bytes that it read. */
+/* Scripts, pictures and requests of the page's own origin alone. */
 #define POLICY                                                                                     \
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' " \
-    "blob:; "                                                                                      \
-    "media-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+#define STYLE  "text/css; charset=utf-8"
+#define SCRIPT "text/javascript; charset=utf-8"
 
 static const struct file {
     const char *name;
@@ -23,12 +27,17 @@ static const struct file {
     const char *text;
 } files[] = {
     {"", "text/html; charset=utf-8", index_html},
-    {"phone.css", "text/css; charset=utf-8", phone_css},
-    {"main.js", "text/javascript; charset=utf-8", main_js},
-    {"dom.js", "text/javascript; charset=utf-8", dom_js},
-    {"messages.js", "text/javascript; charset=utf-8", messages_js},
-    {"flow.js", "text/javascript; charset=utf-8", flow_js},
-    {"sandbox.js", "text/javascript; charset=utf-8", sandbox_js},
+    {"app.css", STYLE, app_css},
+    {"messaging.css", STYLE, messaging_css},
+    {"phone.css", STYLE, phone_css},
+    {"dom.js", SCRIPT, dom_js},
+    {"shape.js", SCRIPT, shape_js},
+    {"definition.js", SCRIPT, definition_js},
+    {"main.js", SCRIPT, main_js},
+    {"dialog.js", SCRIPT, dialog_js},
+    {"messages.js", SCRIPT, messages_js},
+    {"flow.js", SCRIPT, flow_js},
+    {"sandbox.js", SCRIPT, sandbox_js},
     {"icon.svg", "image/svg+xml", icon_svg},
 };
 

@@ -107,7 +107,7 @@ static bool call_check(struct send *send, const cJSON *interactive) {
     const cJSON *parameters = json_get(json_get(interactive, "action"), "parameters");
     const cJSON *minutes = json_get(parameters, "ttl_minutes");
     double value = minutes ? minutes->valuedouble : 1;
-    return (value >= 1 && value <= CALL_MINUTES_MAX && value == (int)value) ||
+    return (value >= 1 && value <= (int)CALL_MINUTES_MAX && value == (int)value) ||
            refuse(send, "ttl_minutes must be 1 to 43200.");
 }
 

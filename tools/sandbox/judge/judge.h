@@ -74,6 +74,14 @@ bool interactive_check(struct send *send, const cJSON *interactive);
  * may be sent to this recipient, and has the right parameters. */
 bool template_check(struct send *send, const cJSON *content);
 
+/* Checks the components of a new template, or of one that is edited, whose language and category
+ * are given; NULL is no list. */
+bool template_definition_check(struct exchange *exchange, const char *language,
+                               const char *category, const cJSON *components);
+
+/* Checks that templates may have this language. */
+bool template_language_check(struct exchange *exchange, const char *language);
+
 /* Checks that `object`, which is at `path` in the request, holds media that the account may send:
  * an id that it owns, or a link. */
 bool media_reference_check(struct send *send, const char *path, const cJSON *object);

@@ -11,7 +11,7 @@ bool is_web_url(const char *text) {
 }
 
 bool media_reference_check(struct send *send, const char *path, const cJSON *object) {
-    const char *id = json_text(object, "id");
+    const char *id = json_digits(send->exchange->arena, json_get(object, "id"));
     const char *link = json_text(object, "link");
     if ((!id) == (!link)) {
         reply_error_details(send->exchange, 131009, "%s needs exactly one of id and link.", path);

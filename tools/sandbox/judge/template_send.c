@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "judge/placeholder.h"
 #include "state/template_list.h"
 #include "text/json_fields.h"
 #include "wire/graph_error.h"
@@ -21,36 +22,6 @@ static const cJSON *find_type(const cJSON *list, const char *type) {
             return item;
     }
     return NULL;
-}
-
-/* Sets `*name` to the name of the first placeholder {{...}} of `text` and returns the text behind
- * it; NULL when there is none. */
-static const char *next_placeholder(const char *text, struct slice *name) {
-    const char *open = text ? strstr(text, "{{") : NULL;
-    const char *close = open ? strstr(open + 2, "}}") : NULL;
-    if (!close)
-        return NULL;
-    *name = (struct slice){open + 2, (size_t)(close - open - 2)};
-    return close + 2;
-}
-
-/* Whether `text` has the placeholder `name`, in upper or lower case, before the one at `name`. */
-static bool is_repeated(const char *text, struct slice name) {
-    struct slice earlier;
-    while ((text = next_placeholder(text, &earlier)) && earlier.p < name.p)
-        if (earlier.n == name.n && strncasecmp(earlier.p, name.p, name.n) == 0)
-            return true;
-    return false;
-}
-
-/* Returns the number of distinct placeholders in a definition's text. */
-static int count_placeholders(const char *text) {
-    const char *rest = text;
-    struct slice name;
-    int count = 0;
-    while ((rest = next_placeholder(rest, &name)))
-        count += !is_repeated(text, name);
-    return count;
 }
 
 static bool refuse_count(struct send *send, const char *where, int given, int expected) {
@@ -120,7 +91,7 @@ static bool parameters_check(struct send *send, const char *where, const cJSON *
  * names. */
 static bool text_check(struct send *send, const char *where, const char *text,
                        const cJSON *parameters) {
-    int expected = count_placeholders(text);
+    int expected = placeholder_count(text);
     int given = cJSON_GetArraySize(parameters);
     const cJSON *parameter;
     if (given != expected)
@@ -176,7 +147,7 @@ static const cJSON *find_button(const cJSON *components, int index) {
 
 /* True if a button of the definition needs a parameter in the send. */
 static bool button_needs_parameter(const cJSON *button) {
-    return (text_is(button, "type", "URL") && count_placeholders(json_text(button, "url")) > 0) ||
+    return (text_is(button, "type", "URL") && placeholder_count(json_text(button, "url")) > 0) ||
            text_is(button, "type", "COPY_CODE") || text_is(button, "type", "OTP") ||
            text_is(button, "type", "MPM");
 }

@@ -2,6 +2,7 @@
 
 #include "state/list_page.h"
 #include "state/number.h"
+#include "state/window.h"
 #include "text/json_print.h"
 #include "text/text.h"
 #include "wire/addressee.h"
@@ -37,7 +38,7 @@ static struct user user_read(struct arena *arena, const cJSON *item) {
         const char *digits = text_digits(arena, user.input);
         const struct number *number = number_find(digits);
         user.name = "wa_id";
-        user.wa_id = number && number->wa_id ? number->wa_id : digits;
+        user.wa_id = number_wa_id(digits);
         user.fail_code = number ? number->fail_code : 0;
     } else {
         user.fail_code = 131047;
@@ -54,7 +55,16 @@ static void print_user(struct buffer *out, const struct user *user) {
     }
 }
 
-/* Blocks or unblocks one user. Returns the code of an error, or 0. */
+static const char *item_id(struct arena *arena, const char *line, const char *user) {
+    return arena_printf(arena, "%s/%s", line, user);
+}
+
+bool blocked_user_find(struct arena *arena, const char *line, const char *user) {
+    return collection_find(&blocked_users, item_id(arena, line, user));
+}
+
+/* Blocks or unblocks one user. Only who wrote in the last 24 hours can be blocked. Returns the code
+ * of an error, or 0. */
 static int user_apply(struct arena *arena, const struct target *target, const struct user *user,
                       bool block) {
     struct buffer raw = buffer_in(arena);
@@ -62,13 +72,15 @@ static int user_apply(struct arena *arena, const struct target *target, const st
         return (int)user->fail_code;
     if (strcmp(user->wa_id, target->phone->display) == 0)
         return 131021;
-    const char *id = arena_printf(arena, "%s/%s", target->id, user->wa_id);
+    const char *id = item_id(arena, target->id, user->wa_id);
     if (!block) {
         collection_remove(&blocked_users, id);
         return 0;
     }
     if (collection_find(&blocked_users, id))
         return 0;
+    if (!window_is_open(target->id, user->wa_id))
+        return 131047;
     if (collection_count(&blocked_users, target->id) >= BLOCKED_MAX)
         return 139101;
     buffer_printf(&raw, "{\"messaging_product\":\"whatsapp\",\"%s\":", user->name);

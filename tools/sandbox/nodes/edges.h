@@ -101,6 +101,9 @@ void blocked_user_list(struct exchange *exchange, const struct target *target);
 void blocked_user_add(struct exchange *exchange, const struct target *target);
 void blocked_user_remove(struct exchange *exchange, const struct target *target);
 
+/* Whether the number with the id `line` has blocked the user, who is named by digits or a BSUID. */
+bool blocked_user_find(struct arena *arena, const char *line, const char *user);
+
 /* qr_code.c: GET and POST /{phone-number-id}/message_qrdls, and GET and DELETE of one code, which
  * is the segment after it. */
 void qr_code_list(struct exchange *exchange, const struct target *target);

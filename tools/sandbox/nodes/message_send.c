@@ -5,6 +5,7 @@
 #include "state/number.h"
 #include "state/template_list.h"
 #include "state/wamid.h"
+#include "state/window.h"
 #include "text/json_print.h"
 #include "text/text.h"
 #include "webhooks/statuses.h"
@@ -24,6 +25,25 @@ static bool check_product(struct send *send) {
     return false;
 }
 
+/* Returns the text of `to`, which may be a number; NULL when it has no digits. */
+static const char *find_digits(struct arena *arena, const cJSON *to) {
+    const char *text = json_digits(arena, to);
+    return text && strpbrk(text, "0123456789") ? text : NULL;
+}
+
+/* Whether the platform takes messages to this user at all. */
+static bool check_user(struct send *send) {
+    const char *user =
+        send->to ? number_wa_id(text_digits(send->exchange->arena, send->to)) : send->recipient;
+    if (strcmp(user, send->phone->display) == 0)
+        reply_error_as(send->exchange, 131021, 0, NULL, NULL);
+    else if (blocked_user_find(send->exchange->arena, send->phone->id, user))
+        reply_error_details(send->exchange, 131026, "The user is blocked by this number.");
+    else
+        return true;
+    return false;
+}
+
 static bool check_recipient(struct send *send) {
     const cJSON *to = json_get(send->body, "to");
     const cJSON *recipient = json_get(send->body, "recipient");
@@ -37,15 +57,14 @@ static bool check_recipient(struct send *send) {
                     kind_text ? kind_text : "");
     } else if (!to && !recipient) {
         reply_error(send->exchange, 100, "The parameter to is required.");
-    } else if (to && (!cJSON_IsString(to) || !strpbrk(to->valuestring, "0123456789"))) {
+    } else if (to && !(send->to = find_digits(send->exchange->arena, to))) {
         reply_error_details(send->exchange, 131009, "Parameter 'to' is not a phone number.");
     } else if (!to && !is_bsuid(cJSON_GetStringValue(recipient))) {
         reply_error_details(send->exchange, 131009,
                             "Parameter 'recipient' is not a business-scoped user id.");
     } else {
-        send->to = cJSON_GetStringValue(to);
         send->recipient = cJSON_GetStringValue(recipient);
-        return true;
+        return (kind_text && strcmp(kind_text, "group") == 0) || check_user(send);
     }
     return false;
 }
@@ -127,12 +146,22 @@ static void print_text(struct buffer *out, const char *before, const char *text)
 /* The answer to a send has wa_id when it was sent to a phone, user_id only when to a BSUID. With
  * both the phone counts. */
 static void print_contact(struct buffer *out, const struct send *send, const char *digits) {
-    const struct number *number = number_find(digits);
     print_text(out, "{\"input\":", send->to ? send->to : send->recipient);
     if (send->to)
-        print_text(out, ",\"wa_id\":", number && number->wa_id ? number->wa_id : digits);
+        print_text(out, ",\"wa_id\":", number_wa_id(digits));
     else
         print_text(out, ",\"user_id\":", send->recipient);
+}
+
+/* Returns the error with which an accepted message is not delivered, or 0. Only a template is
+ * delivered to a user who did not write in the last 24 hours. */
+static int64_t find_failure(const struct send *send, const char *digits) {
+    const struct number *number = number_find(digits);
+    const char *user = send->to ? number_wa_id(digits) : send->recipient;
+    if (number && number->fail_code != 0)
+        return number->fail_code;
+    bool template = strcmp(send->type, "template") == 0;
+    return template || window_is_open(send->phone->id, user) ? 0 : 131047;
 }
 
 /* Keeps the message for the user's phone, with the template that it names. Automatic statuses
@@ -152,10 +181,10 @@ static void deliver(struct send *send, const char *digits, const char *wamid) {
         buffer_add_text(&members, ",\"template\":");
         buffer_add_slice(&members, item->raw);
     }
-    const struct number *number = number_find(digits);
-    if (!chat_is_blocked(&chat) && (!number || number->fail_code == 0))
+    int64_t failure = find_failure(send, digits);
+    if (!chat_is_blocked(&chat) && failure == 0)
         chat_add(&chat, "sent", wamid, buffer_slice(&members));
-    statuses_after_send(send, digits, wamid);
+    statuses_after_send(send, digits, wamid, failure);
 }
 
 static void answer_send(struct send *send) {

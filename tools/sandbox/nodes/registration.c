@@ -33,9 +33,12 @@ void registration_register(struct exchange *exchange, const struct target *targe
         return;
     cJSON *state = state_of(target->id);
     const char *known = json_text(state, "pin");
-    if (known && strcmp(known, pin) != 0) {
+    const int refusal = !cJSON_IsTrue(json_get(state, "verified")) ? 133006
+                        : known && strcmp(known, pin) != 0         ? 133005
+                                                                   : 0;
+    if (refusal) {
         cJSON_Delete(state);
-        reply_error_as(exchange, 133005, 0, NULL, NULL);
+        reply_error_as(exchange, refusal, 0, NULL, NULL);
         return;
     }
     json_set(state, "registered", cJSON_CreateTrue());

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 #include <sodium.h>
-#include <strings.h>
 
+#include "judge/judge.h"
 #include "state/template_list.h"
 #include "text/json_merge.h"
 #include "text/json_print.h"
@@ -42,36 +42,26 @@ static bool check_category(struct exchange *exchange, const char *category) {
 }
 
 static bool check_name(struct exchange *exchange, const char *name) {
-    if (strlen(name) <= NAME_MAX_LENGTH &&
+    if (*name != '\0' && strlen(name) <= NAME_MAX_LENGTH &&
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name))
         return true;
-    reply_error_user(exchange, 2388042, "Invalid name",
-                     "A template name has at most 512 lower-case letters, digits and underscores.");
+    reply_error(exchange, 100,
+                "(#100) Param name must be at most 512 lower-case letters, digits and underscores "
+                "- got \"%.100s\".",
+                name);
     return false;
 }
 
-/* Whether the parameter `components` is a list with a body, and the request not too long. */
-static bool check_components(struct exchange *exchange) {
+/* Whether the parameter `components` can be kept. A new template may have those of the library. */
+static bool check_components(struct exchange *exchange, const char *language,
+                             const char *category) {
     const cJSON *components = parameter(exchange, "components");
-    const cJSON *item;
     if (exchange->body_length > TEMPLATE_BYTES_MAX) {
         reply_error(exchange, 100, "(#100) The template is too long.");
         return false;
     }
-    if (!components && parameter(exchange, "library_template_name"))
-        return true;
-    if (!cJSON_IsArray(components)) {
-        reply_error(exchange, 100, "(#100) The parameter components is required.");
-        return false;
-    }
-    cJSON_ArrayForEach(item, components) {
-        const char *type = json_text(item, "type");
-        if (type && strcasecmp(type, "BODY") == 0)
-            return true;
-    }
-    reply_error_user(exchange, 2388072, "Message Body Format Is Incorrect",
-                     "A template needs a component of the type BODY.");
-    return false;
+    return (!components && parameter(exchange, "library_template_name")) ||
+           template_definition_check(exchange, language, category, components);
 }
 
 /* Whether the account has no template of this name and language yet, and room for one. */
@@ -133,35 +123,48 @@ void template_create(struct exchange *exchange, const struct target *target) {
     const char *name = parameter_needed(exchange, "name");
     const char *language = name ? parameter_needed(exchange, "language") : NULL;
     const char *category = language ? parameter_needed(exchange, "category") : NULL;
-    if (category && check_name(exchange, name) && check_category(exchange, category) &&
-        check_components(exchange) && check_new(exchange, target, name, language))
+    if (category && check_name(exchange, name) && template_language_check(exchange, language) &&
+        check_category(exchange, category) && check_components(exchange, language, category) &&
+        check_new(exchange, target, name, language))
         create(exchange, target, category);
 }
 
+/* Returns a text of a template, "" when it has none. */
+static const char *item_text(struct arena *arena, const struct item *item, const char *name) {
+    const char *text = json_member_text(arena, item->raw, name);
+    return text ? text : "";
+}
+
+/* Gives the template the parameters of the request, without another name or language. */
+static void replace(struct exchange *exchange, const struct item *item) {
+    cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
+    const char *name = item_text(exchange->arena, item, "name");
+    const char *language = item_text(exchange->arena, item, "language");
+    copy_kept(exchange, template);
+    set_text(template, "name", name);
+    set_text(template, "language", language);
+    set_text(template, "status", "PENDING");
+    collection_replace(&templates, item->id, print(exchange->arena, template));
+    cJSON_Delete(template);
+    reply_success(exchange);
+}
+
 void template_change(struct exchange *exchange, const struct target *target) {
+    struct arena *arena = exchange->arena;
     const struct item *item = collection_find(&templates, target->id);
-    const char *status = json_member_text(exchange->arena, item->raw, "status");
     const char *category = parameter_text(exchange, "category");
-    if (!category && !parameter(exchange, "components") &&
-        !parameter(exchange, "message_send_ttl_seconds")) {
+    const char *kind = category ? category : item_text(arena, item, "category");
+    bool has_components = parameter(exchange, "components");
+    if (!category && !has_components && !parameter(exchange, "message_send_ttl_seconds"))
         reply_error(exchange, 100, "(#100) The parameter components is required.");
-    } else if (status && strcmp(status, "PENDING") == 0) {
+    else if (strcmp(item_text(arena, item, "status"), "PENDING") == 0)
         reply_error_user(exchange, 2388003, "Message template can't be edited",
                          "Only templates with the status APPROVED, REJECTED or PAUSED can be "
                          "edited.");
-    } else if (check_category(exchange, category) &&
-               (!parameter(exchange, "components") || check_components(exchange))) {
-        cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
-        const char *name = text_copy(exchange->arena, json_text(template, "name"));
-        const char *language = text_copy(exchange->arena, json_text(template, "language"));
-        copy_kept(exchange, template);
-        set_text(template, "name", name ? name : "");
-        set_text(template, "language", language ? language : "");
-        set_text(template, "status", "PENDING");
-        collection_replace(&templates, target->id, print(exchange->arena, template));
-        cJSON_Delete(template);
-        reply_success(exchange);
-    }
+    else if (check_category(exchange, category) &&
+             (!has_components ||
+              check_components(exchange, item_text(arena, item, "language"), kind)))
+        replace(exchange, item);
 }
 
 /* Returns the id of an account's template with this name, and unless `id` is NULL with that id;

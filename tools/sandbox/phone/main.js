@@ -1,5 +1,6 @@
 // The phone of a customer: one conversation of a person with a number of a business.
-import {byId, closeDialog, el, openDialog} from './dom.js';
+import {byId, closeDialog, form, openDialog} from './dialog.js';
+import {el} from './dom.js';
 import {contentOf} from './messages.js';
 import * as sandbox from './sandbox.js';
 
@@ -14,26 +15,26 @@ function notice(problem) {
     byId('notice').hidden = !problem;
 }
 
-// Sends a webhook after those before it, and shows why it failed.
+// Shows why an action failed; done(value) is called otherwise.
+const attempt = (action, done = () => {}) =>
+    action.then(done).catch((error) => notice(error.message));
+
+// Sends a webhook after those before it.
 function send(update) {
     const {line, person} = state;
-    queue = queue.then(() => sandbox.post(line, person, update)).then(() => notice(null))
-        .catch((error) => notice(error.message));
-    return queue;
+    queue = attempt(queue.then(() => sandbox.post(line, person, update)), () => notice(null));
 }
 
 // --- the person, who is in the query of the page ---
 
+const digits = (text) => text?.replace(/\D/g, '');
+const withoutAt = (text) => text?.replace(/^@/, '');
+
 function readPerson() {
     const query = new URLSearchParams(location.search);
-    const username = query.get('username')?.replace(/^@/, '');
-    return {name: query.get('name') || 'Ada Example', ...(username ? {username} :
-        {phone: query.get('phone')?.replace(/\D/g, '') || '16505550123'})};
-}
-
-function writeQuery() {
-    const query = new URLSearchParams({...state.person, phoneNumberId: state.line});
-    history.replaceState(null, '', `?${query}`);
+    const username = withoutAt(query.get('username'));
+    return {name: query.get('name') || 'Ada Example',
+        ...(username ? {username} : {phone: digits(query.get('phone')) || '16505550123'})};
 }
 
 function showPerson() {
@@ -41,64 +42,59 @@ function showPerson() {
     const address = username ? `@${username}, no phone number` : `+${phone}`;
     byId('person').textContent = `You are ${name} (${address})`;
     document.title = `${name}: phone`;
+    history.replaceState(null, '',
+        `?${new URLSearchParams({...state.person, phoneNumberId: state.line})}`);
 }
 
-function setPerson(event) {
-    event.preventDefault();
-    const data = new FormData(event.target);
-    const address = data.get('address').trim();
-    const hidden = data.get('kind') === 'username';
-    const value = hidden ? address.replace(/^@/, '') : address.replace(/\D/g, '');
+function setPerson({elements: {name, kind, address}}) {
+    const hidden = kind.value === 'username';
+    const value = (hidden ? withoutAt : digits)(address.value.trim());
     if (!value) {
-        event.target.elements.address.setCustomValidity(hidden ? 'Write a user name.' :
+        address.setCustomValidity(hidden ? 'Write a user name.' :
             'Write a phone number with its country code.');
-        event.target.reportValidity();
+        address.reportValidity();
         return;
     }
-    state.person = {name: data.get('name').trim() || 'Ada Example',
-        [hidden ? 'username' : 'phone']: value};
+    state.person = {name: name.value.trim() || 'Ada Example', [kind.value]: value};
     closeDialog();
     show();
 }
 
 function editPerson() {
     const {name, phone, username} = state.person;
-    const option = (value, label) => el('label', {class: 'option'}, el('input', {type: 'radio',
-        name: 'kind', value, checked: (value === 'username') === Boolean(username)}), label);
+    const option = (value, label, checked) => el('label', {class: 'row'},
+        el('input', {type: 'radio', name: 'kind', value, checked}), label);
+    const field = (label, input) => el('label', {class: 'field'}, label, input);
     const address = el('input', {name: 'address', value: username ?? phone, required: true,
-        oninput: () => address.setCustomValidity('')});
-    openDialog('Who you are', el('form', {onsubmit: setPerson},
-        el('label', {class: 'field'}, 'Name', el('input', {name: 'name', value: name})),
-        el('fieldset', {}, el('legend', {}, 'The business sees'),
-            option('phone', 'a phone number'),
-            option('username', 'a user name, and no phone number')),
-        el('label', {class: 'field'}, 'Phone number or user name', address),
-        el('button', {type: 'submit', class: 'primary'}, 'Use')));
+        on: {input: () => address.setCustomValidity('')}});
+    openDialog('Who you are', form('Use', setPerson,
+        field('Name', el('input', {name: 'name', value: name})),
+        el('fieldset', {class: 'checks'}, el('legend', {}, 'The business sees'),
+            option('phone', 'a phone number', !username),
+            option('username', 'a user name, and no phone number', username)),
+        field('Phone number or user name', address)));
 }
 
 // --- messages ---
 
 const TICKS = {sent: ['\u2713', 'sent'], read: ['\u2713\u2713', 'read by the business']};
 
-function tick(node, status) {
-    node.querySelector('.tick')?.replaceWith(el('span', {class: 'tick', 'data-status': status,
-        title: TICKS[status][1], 'aria-label': TICKS[status][1]}, TICKS[status][0]));
+function ticks(status) {
+    const [text, title] = TICKS[status];
+    return el('span', {class: `ticks ${status === 'read' ? 'seen' : ''}`, role: 'img', title,
+        'aria-label': title, data: {status}}, text);
 }
 
 const timeOf = (milliseconds) => new Date(milliseconds).toLocaleTimeString([],
     {hour: '2-digit', minute: '2-digit'});
 
-function bubble(entry) {
-    const own = entry.kind === 'received';
-    const answer = (kind, message) => send({kind, context: entry.id, message});
-    const node = el('article', {class: `message ${own ? 'own' : 'theirs'}`, 'data-wamid': entry.id,
+function bubble({id, kind, time, message, template}) {
+    const own = kind === 'received';
+    const answer = (answerKind, part) => send({kind: answerKind, context: id, message: part});
+    return el('article', {class: `message ${own ? 'out' : 'in'}`, data: {wamid: id},
         'aria-label': own ? 'You' : 'Business'},
-    contentOf(entry.message, entry.template, answer),
-    el('p', {class: 'meta'}, el('time', {}, timeOf(entry.time)),
-        own && el('span', {class: 'tick'})));
-    if (own)
-        tick(node, 'sent');
-    return node;
+    el('div', {class: 'bubble'}, contentOf(message, template, answer),
+        el('p', {class: 'meta'}, el('time', {}, timeOf(time)), own && ticks('sent'))));
 }
 
 function addMessage(entry) {
@@ -113,34 +109,38 @@ function addMessage(entry) {
 
 function addReaction({message_id: id, emoji}) {
     const node = view.nodes.get(id);
-    node?.querySelector('.reaction')?.remove();
-    if (emoji)
-        node?.append(el('p', {class: 'reaction', title: 'Reaction of the business'}, emoji));
+    node?.querySelector('.reactions')?.remove();
+    if (emoji) {
+        node?.firstChild.append(
+            el('p', {class: 'reactions', title: 'Reaction of the business'}, emoji));
+    }
 }
 
 function addRead(entry) {
     const ids = [...view.nodes.keys()];
-    for (const id of ids.slice(0, ids.indexOf(entry.id) + 1)) {
-        const node = view.nodes.get(id);
-        if (node.classList.contains('own'))
-            tick(node, 'read');
-    }
+    for (const id of ids.slice(0, ids.indexOf(entry.id) + 1))
+        view.nodes.get(id).querySelector('.ticks')?.replaceWith(ticks('read'));
     view.typing = entry.typing ? Date.now() + 25000 : 0;
 }
 
+function statusesOf(id) {
+    if (!view.statuses.has(id))
+        view.statuses.set(id, new Set());
+    return view.statuses.get(id);
+}
+
 function addEntry(entry) {
-    if (entry.kind === 'status') {
-        view.statuses.set(entry.id, [...view.statuses.get(entry.id) ?? [], entry.message.status]);
-    } else if (entry.kind === 'read') {
+    const {id, kind, message} = entry;
+    if (kind === 'status')
+        statusesOf(id).add(message.status);
+    else if (kind === 'read')
         addRead(entry);
-    } else if (entry.message.type === 'reaction' && entry.kind === 'sent') {
-        addReaction(entry.message.reaction);
-        view.typing = 0;
-    } else {
+    else if (kind === 'sent' && message.type === 'reaction')
+        addReaction(message.reaction);
+    else
         addMessage(entry);
-    }
-    if (entry.kind === 'sent') {
-        view.arrived.set(entry.id, entry.message.biz_opaque_callback_data);
+    if (kind === 'sent') {
+        view.arrived.set(id, message.biz_opaque_callback_data);
         view.typing = 0;
     }
 }
@@ -148,12 +148,11 @@ function addEntry(entry) {
 // Sends the statuses of messages that have arrived, and of those that the person sees.
 function sendStatuses() {
     for (const [id, callbackData] of view.arrived) {
-        const known = view.statuses.get(id) ?? [];
-        const next = ['delivered', ...(document.hidden ? [] : ['read'])];
-        for (const status of known.includes('failed') ? [] : next) {
-            if (known.includes(status) || known.includes('read'))
+        const known = statusesOf(id);
+        for (const status of document.hidden ? ['delivered'] : ['delivered', 'read']) {
+            if (['failed', 'read', status].some((one) => known.has(one)))
                 continue;
-            view.statuses.set(id, [...view.statuses.get(id) ?? [], status]);
+            known.add(status);
             send({kind: `status_${status}`, id, ...(callbackData && {callbackData})});
         }
         if (!document.hidden)
@@ -174,7 +173,7 @@ async function poll(shown) {
         await sandbox.chat(state.line, state.person, shown.after);
     if (shown !== view)
         return;
-    if (view.generation !== undefined && view.generation !== generation) {
+    if ((view.generation ?? generation) !== generation) {
         await open(); // the sandbox was reset
         return;
     }
@@ -204,40 +203,38 @@ async function loop(shown) {
 
 // Shows the conversation of the person with the number from its start.
 function show() {
-    const line = state.lines.find(({id}) => id === state.line);
-    byId('business').textContent = line.business;
+    byId('business').textContent = state.lines.find(({id}) => id === state.line).business;
     byId('log').replaceChildren();
     view = {after: 0, nodes: new Map(), statuses: new Map(), arrived: new Map(), typing: 0};
     notice(null);
     showPerson();
-    writeQuery();
     loop(view);
 }
 
 // --- the composer ---
 
-function sendText(event) {
-    event?.preventDefault();
+function takeText() {
     const text = byId('text').value.trim();
-    if (!text)
-        return;
     byId('text').value = '';
-    send({kind: 'text', text});
+    return text;
 }
 
-async function sendPicture(event) {
+function sendText(event) {
+    event.preventDefault();
+    const text = takeText();
+    if (text)
+        send({kind: 'text', text});
+}
+
+function sendPicture(event) {
     const [file] = event.target.files;
-    const text = byId('text').value.trim();
     event.target.value = '';
     if (!file)
         return;
-    try {
-        const mediaId = await sandbox.upload(state.line, file);
-        byId('text').value = '';
+    attempt(sandbox.upload(state.line, file), (mediaId) => {
+        const text = takeText();
         send({kind: 'image', mediaId, ...(text ? {text} : {message: {image: {caption: null}}})});
-    } catch (error) {
-        notice(error.message);
-    }
+    });
 }
 
 function onKey(event) {
@@ -245,14 +242,8 @@ function onKey(event) {
         sendText(event);
 }
 
-async function toggleBlock() {
-    try {
-        await sandbox.block(state.line, state.person, !state.blocked);
-        await poll(view);
-    } catch (error) {
-        notice(error.message);
-    }
-}
+const toggleBlock = () =>
+    attempt(sandbox.block(state.line, state.person, !state.blocked), () => poll(view));
 
 // Reads the numbers that the sandbox has, and shows the conversation with that of the query.
 async function open() {
@@ -263,23 +254,19 @@ async function open() {
         throw new Error('The sandbox has no account with a number.');
     byId('line').replaceChildren(...state.lines.map(({id, displayNumber, business}) =>
         el('option', {value: id, selected: id === state.line},
-            `+${displayNumber} (${business})`)));
+            `+${digits(displayNumber)} (${business})`)));
     show();
 }
 
-function main() {
-    state.person = readPerson();
-    byId('line').addEventListener('change', (event) => {
-        state.line = event.target.value;
-        show();
-    });
-    byId('composer').addEventListener('submit', sendText);
-    byId('text').addEventListener('keydown', onKey);
-    byId('picture').addEventListener('change', sendPicture);
-    byId('block').addEventListener('click', toggleBlock);
-    byId('person').addEventListener('click', editPerson);
-    document.addEventListener('visibilitychange', sendStatuses);
-    open().catch((error) => notice(error.message));
+function setLine(event) {
+    state.line = event.target.value;
+    show();
 }
 
-main();
+for (const [id, type, handler] of [['line', 'change', setLine], ['composer', 'submit', sendText],
+    ['text', 'keydown', onKey], ['picture', 'change', sendPicture],
+    ['block', 'click', toggleBlock], ['person', 'click', editPerson]])
+    byId(id).addEventListener(type, handler);
+document.addEventListener('visibilitychange', sendStatuses);
+state.person = readPerson();
+attempt(open());

@@ -1,159 +1,130 @@
 // The content of messages, of the business and of the person.
-import {closeDialog, el, openDialog} from './dom.js';
+import {lines, partOf, replaceNames} from './definition.js';
+import {closeDialog, openDialog} from './dialog.js';
+import {el} from './dom.js';
 import {openFlow} from './flow.js';
-import {mediaUrl} from './sandbox.js';
+import {contentUrl} from './sandbox.js';
+import {lookup} from './shape.js';
 
-const text = (content, kind = 'body') => content && el('p', {class: kind}, content);
+const text = (content, kind = '') => content && el('p', {class: `foreign ${kind}`}, content);
+const small = (content) => text(content, 'muted small');
+const title = (content) => text(content, 'strong');
 
 // A picture by its id; other media, and media by a link, by their name.
 function media(type, content) {
     const name = content.filename ?? content.link ?? content.id;
-    const node = el('figure', {class: 'media'}, el('figcaption', {}, `${type}: ${name}`));
+    const node = el('figure', {class: 'foreign'}, el('figcaption', {class: 'muted small'},
+        `${type}: ${name}`));
     if (content.id && (type === 'image' || type === 'sticker')) {
-        mediaUrl(content.id).then((url) => {
-            const image = url && el('img', {src: url, alt: content.caption ?? type});
-            image?.addEventListener('load', () => node.replaceChildren(image));
-        });
+        const image = el('img', {class: 'media-image', alt: content.caption ?? type,
+            src: contentUrl(content.id), on: {load: () => node.replaceChildren(image)}});
     }
     return [node, text(content.caption)];
 }
 
-function header(part) {
-    if (!part)
-        return null;
-    return part.type === 'text' ? text(part.text, 'title') :
-        media(part.type, part[part.type] ?? {});
-}
+const header = (part) => part &&
+    (part.type === 'text' ? title(part.text) : media(part.type, part[part.type] ?? {}));
 
-const choice = (label, onclick) => el('button', {type: 'button', class: 'choice', onclick}, label);
+// A button; without a handler, what the person cannot do here, such as opening a link.
+const choice = (label, click, about) => el('button', {type: 'button', class: 'choice',
+    disabled: !click, on: click ? {click} : {}}, el('bdi', {}, label),
+about && el('span', {class: 'muted small'}, about));
 
-// What the person cannot do here, such as opening a link.
-const shown = (label, about) => el('p', {class: 'choice shown', title: about}, label,
-    about && el('span', {class: 'about'}, about));
-
-function openList(action, title, answer) {
-    const rows = (section) => section.rows.map((row) => el('button', {type: 'button', class: 'row',
-        onclick: () => {
-            closeDialog();
-            answer('list_reply', {interactive: {list_reply: {id: row.id, title: row.title,
-                description: row.description ?? null}}});
-        }}, el('strong', {}, row.title), row.description && el('span', {}, row.description)));
-    openDialog(title, ...action.sections.map((section) => el('section', {},
+function openList({button, sections}, answer) {
+    const rows = (section) => section.rows.map((row) => choice(row.title, () => {
+        closeDialog();
+        answer('list_reply', {interactive: {list_reply: {id: row.id, title: row.title,
+            description: row.description ?? null}}});
+    }, row.description));
+    openDialog(button, sections.map((section) => el('section', {class: 'choice-list'},
         section.title && el('h3', {}, section.title), rows(section))));
 }
 
-function answerFlow(answer, values) {
-    answer('nfm_reply', {interactive: {nfm_reply: {response_json: JSON.stringify(values)}}});
-}
+const flowChoice = (label, parameters, answer) => choice(label, () => openFlow(parameters,
+    (values) => answer('nfm_reply',
+        {interactive: {nfm_reply: {response_json: JSON.stringify(values)}}})));
 
-function action(interactive, answer) {
-    const {action: act = {}, type} = interactive;
-    const parameters = act.parameters ?? {};
-    switch (type) {
-    case 'button':
-        return act.buttons.map(({reply}) => choice(reply.title,
-            () => answer('button_reply', {interactive: {button_reply: reply}})));
-    case 'list':
-        return choice(act.button, () => openList(act, act.button, answer));
-    case 'cta_url':
-        return shown(parameters.display_text, parameters.url);
-    case 'flow':
-        return choice(parameters.flow_cta,
-            () => openFlow(parameters, (values) => answerFlow(answer, values)));
-    case 'location_request_message':
-        return choice('Send location', () => answer('location', {location: {latitude: 52.5163,
-            longitude: 13.3777}}));
-    case 'request_contact_info':
-        return choice('Share contact', () => answer('contacts_request', {}));
-    default:
-        return shown(type.replaceAll('_', ' '), 'This cannot be answered here.');
-    }
-}
+// What can be tapped, by the type of an interactive message.
+const ACTIONS = lookup({
+    button: ({buttons}, answer) => buttons.map(({reply}) => choice(reply.title,
+        () => answer('button_reply', {interactive: {button_reply: reply}}))),
+    list: (action, answer) => choice(action.button, () => openList(action, answer)),
+    cta_url: ({parameters}) => choice(parameters.display_text, null, parameters.url),
+    flow: ({parameters}, answer) => flowChoice(parameters.flow_cta, parameters, answer),
+    location_request_message: (action, answer) => choice('Send location',
+        () => answer('location', {location: {latitude: 52.5163, longitude: 13.3777}})),
+    request_contact_info: (action, answer) => choice('Share contact',
+        () => answer('contacts_request', {})),
+});
 
-function interactive(content, answer) {
-    if (content.type === 'button_reply' || content.type === 'list_reply') {
-        const {title, description} = content[content.type];
-        return [text(title), text(description, 'small')];
-    }
-    if (content.type === 'nfm_reply')
-        return [text('Flow answered'), text(content.nfm_reply.response_json, 'small')];
-    return [header(content.header), text(content.body?.text), text(content.footer?.text, 'small'),
-        action(content, answer)];
+function interactive(content, definition, answer) {
+    const {type} = content;
+    if (type === 'button_reply' || type === 'list_reply')
+        return [text(content[type].title), small(content[type].description)];
+    if (type === 'nfm_reply')
+        return [text('Flow answered'), small(content.nfm_reply.response_json)];
+    return [header(content.header), text(content.body?.text), small(content.footer?.text),
+        ACTIONS[type]?.(content.action ?? {}, answer) ??
+            choice(type.replaceAll('_', ' '), null, 'This cannot be answered here.')];
 }
 
 // --- templates ---
 
-const sameType = (one, other) => one?.type?.toLowerCase() === other.toLowerCase();
-
-// Replaces {{1}} and {{name}} by the parameters of a message.
-function filled(pattern, parameters = []) {
-    return pattern?.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name) => {
-        const found = /^\d+$/.test(name) ? parameters[name - 1] :
-            parameters.find((one) => one.parameter_name === name);
-        return found?.text ?? found?.[found?.type]?.fallback_value ?? whole;
-    });
+// The text of the parameter of {{1}} or {{name}}.
+function valueOf(parameters = [], name = '') {
+    const found = /^\d+$/.test(name) ? parameters[name - 1] :
+        parameters.find((one) => one.parameter_name === name);
+    return found?.text ?? found?.[found?.type]?.fallback_value;
 }
 
-function templateButton(button, index, given, answer) {
-    const parameters = given.find((one) => sameType(one, 'button') && Number(one.index) === index)
-        ?.parameters ?? [];
+function templateButton(button, parameters, answer) {
+    const [first] = parameters;
     if (button.type === 'QUICK_REPLY') {
-        const payload = parameters[0]?.payload ?? button.text;
-        return choice(button.text, () => answer('button', {button: {payload, text: button.text}}));
+        return choice(button.text, () => answer('button',
+            {button: {payload: first?.payload ?? button.text, text: button.text}}));
     }
     if (button.type === 'FLOW') {
-        return choice(button.text, () => openFlow({flow_id: button.flow_id,
-            flow_name: button.flow_name, flow_token: parameters[0]?.action?.flow_token},
-        (values) => answerFlow(answer, values)));
+        return flowChoice(button.text, {flow_id: button.flow_id, flow_name: button.flow_name,
+            flow_token: first?.action?.flow_token}, answer);
     }
-    return shown(button.text ?? button.type, filled(button.url, parameters) ??
-        button.phone_number ?? parameters[0]?.coupon_code);
+    return choice(button.text ?? button.type, null, button.phone_number ?? first?.coupon_code ??
+        replaceNames(button.url ?? '', (name) => valueOf(parameters, name)));
 }
+
+const LINES = {header: title, body: text, footer: small, media: small};
 
 function template(content, definition, answer) {
     if (!definition)
         return text(`Template ${content.name}`);
-    const given = content.components ?? [];
-    const parametersOf = (type) => given.find((one) => sameType(one, type))?.parameters ?? [];
-    return definition.components.map((part) => {
-        const parameters = parametersOf(part.type);
-        if (sameType(part, 'header') && part.format !== 'TEXT')
-            return parameters[0] ? header(parameters[0]) : text(part.format.toLowerCase(), 'small');
-        if (sameType(part, 'header'))
-            return text(filled(part.text, parameters), 'title');
-        if (sameType(part, 'buttons')) {
-            return part.buttons.map((button, index) =>
-                templateButton(button, index, given, answer));
-        }
-        return text(filled(part.text, parameters), sameType(part, 'body') ? 'body' : 'small');
-    }).flat();
+    const parametersOf = (kind, index) => (content.components ?? []).find((one) =>
+        one.type.toLowerCase() === kind && (kind !== 'button' || Number(one.index) === index))
+        ?.parameters ?? [];
+    const shown = lines(definition, (place, name) => valueOf(parametersOf(place), name));
+    return [
+        shown.filter(({kind}) => kind !== 'button').map((line) =>
+            line.kind === 'media' && header(parametersOf('header')[0]) ||
+            LINES[line.kind](line.text)),
+        partOf(definition, 'BUTTONS')?.buttons.map((button, index) =>
+            templateButton(button, parametersOf('button', index), answer)),
+    ];
 }
 
 // --- all ---
 
-const MEDIA = ['image', 'video', 'audio', 'document', 'sticker'];
+const CONTENTS = lookup({
+    text: ({body}) => text(body),
+    interactive,
+    template,
+    button: (content) => text(content.text),
+    location: ({name, address, latitude, longitude}) =>
+        [text(name), text(address), small(`${latitude}, ${longitude}`)],
+    contacts: (content) => content.map((one) => text(one.name?.formatted_name)),
+    ...Object.fromEntries(['image', 'video', 'audio', 'document', 'sticker'].map((type) =>
+        [type, (content) => media(type, content)])),
+});
 
 // Returns the content of a message as nodes. answer(kind, message) answers it.
 export function contentOf(message, definition, answer) {
     const type = message.type ?? 'text';
-    const content = message[type] ?? {};
-    if (MEDIA.includes(type))
-        return media(type, content);
-    switch (type) {
-    case 'text':
-        return [text(content.body)];
-    case 'interactive':
-        return [interactive(content, answer)].flat(2);
-    case 'template':
-        return [template(content, definition, answer)].flat(2);
-    case 'button':
-        return [text(content.text)];
-    case 'location':
-        return [text(content.name), text(content.address),
-            text(`${content.latitude}, ${content.longitude}`, 'small')];
-    case 'contacts':
-        return content.map((one) => text(one.name?.formatted_name));
-    default:
-        return [text(type, 'small')];
-    }
+    return CONTENTS[type]?.(message[type] ?? {}, definition, answer) ?? small(type);
 }

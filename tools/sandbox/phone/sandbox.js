@@ -65,19 +65,7 @@ export async function upload(line, file) {
     return media.id;
 }
 
-// The bytes of media as a URL of the page, or null.
-const pictures = new Map();
-export function mediaUrl(id) {
-    if (!pictures.has(id)) {
-        pictures.set(id, (async () => {
-            const media = await call('GET', `media/${encodeURIComponent(id)}`);
-            const answer = await fetch(`/_sandbox/media/${encodeURIComponent(id)}/content`);
-            return URL.createObjectURL(new Blob([await answer.arrayBuffer()],
-                {type: media.mimeType}));
-        })().catch(() => null));
-    }
-    return pictures.get(id);
-}
+export const contentUrl = (id) => `/_sandbox/media/${encodeURIComponent(id)}/content`;
 
 // The Flow JSON of a flow, or null when its client gave none.
 export function flowJson(flow) {

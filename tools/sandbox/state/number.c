@@ -34,6 +34,11 @@ const struct number *number_find(const char *digits) {
     return number;
 }
 
+const char *number_wa_id(const char *digits) {
+    const struct number *number = number_find(digits);
+    return number && number->wa_id ? number->wa_id : digits;
+}
+
 const char *number_bsuid(struct arena *arena, const char *digits) {
     static const unsigned char key[crypto_shorthash_KEYBYTES] = "sandbox-bsuid";
     unsigned char hash[crypto_shorthash_BYTES];

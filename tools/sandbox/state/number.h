@@ -21,6 +21,9 @@ const char *number_put(struct arena *arena, const cJSON *json);
 /* Returns the number with these digits; NULL when it has no special behaviour. */
 const struct number *number_find(const char *digits);
 
+/* Returns the wa_id of the user with this number: the digits, unless number_put gave another. */
+const char *number_wa_id(const char *digits);
+
 /* Returns the BSUID of the user with these digits, which is derived from them, in `arena`. */
 const char *number_bsuid(struct arena *arena, const char *digits);
 

@@ -24,6 +24,7 @@ static const struct json_field setting_fields[] = {
     {"webhookTimeoutMs", JSON_NUMBER, offsetof(struct settings, webhook_timeout_ms)},
     {"automaticStatuses", JSON_FLAG, offsetof(struct settings, automatic_statuses)},
     {"statusDelayMs", JSON_NUMBER, offsetof(struct settings, status_delay_ms)},
+    {"serviceWindow", JSON_FLAG, offsetof(struct settings, service_window)},
     {NULL, JSON_ELSEWHERE, 0},
 };
 

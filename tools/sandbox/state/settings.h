@@ -23,6 +23,7 @@ struct settings {
     int64_t webhook_timeout_ms;
     bool automatic_statuses; /* sent, delivered, read after each accepted send */
     int64_t status_delay_ms; /* between them */
+    bool service_window;     /* false: each user counts as one who wrote in the last 24 hours */
 };
 
 /* The present settings: read under the read lock of the state. */

@@ -19,6 +19,11 @@ static bool is_whole(const cJSON *value) {
            (double)(int64_t)value->valuedouble == value->valuedouble;
 }
 
+const char *json_digits(struct arena *arena, const cJSON *value) {
+    return is_whole(value) ? arena_printf(arena, "%" PRId64, (int64_t)value->valuedouble)
+                           : cJSON_GetStringValue(value);
+}
+
 static const char *fill_one(struct arena *arena, void *member, const struct json_field *field,
                             const cJSON *value) {
     static const char *const wanted[] = {"a string", "a whole number", "true or false"};

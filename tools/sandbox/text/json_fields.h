@@ -26,6 +26,10 @@ struct json_field {
  * to the object. */
 const char *json_text(const cJSON *object, const char *name);
 
+/* Returns the text of a string or, in `arena`, of a whole number below 2^53, such as an id that a
+ * client sends as a number; NULL for anything else. */
+const char *json_digits(struct arena *arena, const cJSON *value);
+
 /* Returns member `name` of `object`, or NULL. */
 const cJSON *json_get(const cJSON *object, const char *name);
 

@@ -1,5 +1,8 @@
 #include "text/strict_json.h"
 
+#include <stdlib.h>
+
+#include "text/memory.h"
 #include "text/text.h"
 
 enum { DEPTH_LIMIT = 500 };
@@ -150,8 +153,43 @@ bool json_valid(struct slice text) {
     return at && skip_space(at, end) == end;
 }
 
+/* A member of an object and its place there. */
+struct named {
+    cJSON *item;
+    size_t place;
+};
+
+static int compare_named(const void *a, const void *b) {
+    const struct named *one = a, *other = b;
+    int order = strcmp(one->item->string, other->item->string);
+    return order != 0 ? order : (one->place > other->place) - (one->place < other->place);
+}
+
+/* Deletes each member that has the name of a later one. */
+static void members_keep_last(cJSON *object) {
+    size_t count = (size_t)cJSON_GetArraySize(object), place = 0;
+    struct named *members = memory_block((count + 1) * sizeof *members);
+    for (cJSON *item = object->child; item; item = item->next, place++)
+        members[place] = (struct named){item, place};
+    qsort(members, count, sizeof *members, compare_named);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(members[i - 1].item->string, members[i].item->string) == 0)
+            cJSON_Delete(cJSON_DetachItemViaPointer(object, members[i - 1].item));
+    free(members);
+}
+
+static void keep_last(cJSON *value) {
+    if (cJSON_IsObject(value) && value->child && value->child->next)
+        members_keep_last(value);
+    for (cJSON *item = cJSON_IsString(value) ? NULL : value->child; item; item = item->next)
+        keep_last(item);
+}
+
 cJSON *json_parse(struct slice text) {
-    return json_valid(text) ? cJSON_ParseWithLength(text.p, text.n) : NULL;
+    cJSON *value = json_valid(text) ? cJSON_ParseWithLength(text.p, text.n) : NULL;
+    if (value)
+        keep_last(value);
+    return value;
 }
 
 /* Returns the start of the next element or member in `outer`, after the opening bracket or a comma;

@@ -11,8 +11,8 @@
 /* Whether `text` is exactly one JSON value (RFC 8259) in valid UTF-8, nested at most 500 deep. */
 bool json_valid(struct slice text);
 
-/* Checks and parses `text`. Returns NULL when it is not valid JSON; else the caller calls
- * cJSON_Delete. */
+/* Checks and parses `text`. Of members of one object that have one name the last is kept, as by the
+ * parser of PHP. Returns NULL when it is not valid JSON; else the caller calls cJSON_Delete. */
 cJSON *json_parse(struct slice text);
 
 /* Sets `*value` to the original bytes of member `name` of `object`, which is valid JSON. Returns

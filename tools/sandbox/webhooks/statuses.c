@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "state/chat.h"
-#include "state/number.h"
 #include "state/sandbox.h"
 #include "state/settings.h"
 #include "text/memory.h"
@@ -57,21 +56,21 @@ static cJSON *make_update(const struct send *send, const char *kind, const char 
     return update;
 }
 
-void statuses_after_send(const struct send *send, const char *digits, const char *wamid) {
+void statuses_after_send(const struct send *send, const char *digits, const char *wamid,
+                         int64_t failure) {
     static const char *const arriving[] = {"status_sent", "status_delivered", "status_read"};
-    const struct number *number = number_find(digits);
-    int64_t code = number ? number->fail_code : 0;
     struct chat chat = {.line = send->phone->id, .user = send->to ? digits : send->recipient};
-    bool arrives = code == 0 && !chat_is_blocked(&chat) && !chat_is_open(&chat);
+    bool arrives = failure == 0 && !chat_is_blocked(&chat) && !chat_is_open(&chat);
     size_t count = arrives ? sizeof arriving / sizeof *arriving : 1;
     int64_t now = clock_monotonic();
     if (!settings.automatic_statuses)
         return;
     pthread_mutex_lock(&statuses.lock);
     for (size_t i = 0; i < count; i++) {
-        cJSON *update = make_update(send, code == 0 ? arriving[i] : "status_failed", digits, wamid);
-        if (code != 0)
-            cJSON_AddNumberToObject(update, "code", (double)code);
+        cJSON *update =
+            make_update(send, failure == 0 ? arriving[i] : "status_failed", digits, wamid);
+        if (failure != 0)
+            cJSON_AddNumberToObject(update, "code", (double)failure);
         pending_add(update, now + (int64_t)(i + 1) * settings.status_delay_ms);
     }
     pthread_cond_signal(&statuses.wake);

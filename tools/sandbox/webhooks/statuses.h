@@ -1,5 +1,5 @@
 /* The statuses that follow an accepted send when the setting automaticStatuses is on: sent,
- * delivered, read, some time apart. */
+ * delivered, read, some time apart, or failed. */
 #ifndef SANDBOX_STATUSES_H
 #define SANDBOX_STATUSES_H
 
@@ -12,7 +12,9 @@ bool statuses_start(void);
 void statuses_stop(void);
 
 /* Schedules the statuses of an accepted send with the message id `wamid`; `digits` are those of its
- * phone. Called under the lock of the state. */
-void statuses_after_send(const struct send *send, const char *digits, const char *wamid);
+ * phone. With a `failure`, the code of an error, the message is not delivered. Called under the
+ * lock of the state. */
+void statuses_after_send(const struct send *send, const char *digits, const char *wamid,
+                         int64_t failure);
 
 #endif

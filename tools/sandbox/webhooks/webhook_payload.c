@@ -5,6 +5,7 @@
 #include "state/chat.h"
 #include "state/node_state.h"
 #include "state/settings.h"
+#include "state/window.h"
 #include "text/json_merge.h"
 #include "text/json_print.h"
 #include "text/text.h"
@@ -200,6 +201,15 @@ void payload_add(struct payload *payload, const struct update *update) {
     cJSON_AddItemToArray(changes, change);
 }
 
+/* Keeps that the user of the update wrote, by each of the user's names. */
+static void open_windows(const struct update *update) {
+    int64_t wrote_at = strtoll(update->timestamp, NULL, 10) * 1000;
+    if (update->phone)
+        window_open(update->phone_number_id, update->phone, wrote_at);
+    if (update->bsuid)
+        window_open(update->phone_number_id, update->bsuid, wrote_at);
+}
+
 void payload_show(const struct payload *payload, const struct update *update) {
     const char *list = strcmp(update->kind->field, "messages") == 0 ? update->kind->list : NULL;
     struct chat chat = {.line = update->phone_number_id,
@@ -211,9 +221,12 @@ void payload_show(const struct payload *payload, const struct update *update) {
     bool message = strcmp(list, "messages") == 0;
     if (!message && strcmp(list, "statuses") != 0)
         return;
+    const cJSON *shown = last_of(json_get(value, list));
+    if (message && !text_matches(json_text(shown, "type"), "system"))
+        open_windows(update);
     struct buffer members = buffer_in(update->arena);
     buffer_add_text(&members, ",\"message\":");
-    json_print(&members, last_of(json_get(value, list)));
+    json_print(&members, shown);
     chat_add(&chat, message ? "received" : "status", update->id, buffer_slice(&members));
 }
 

@@ -1,0 +1,231 @@
+/* switchboard member, invitation */
+#include "base/crypto.h"
+#include "command.h"
+#include "nouns.h"
+#include "output.h"
+#include "store/invitation.h"
+#include "store/listing.h"
+
+/* --- whom a command names --- */
+
+/* Finds the user of the first operand. Returns EXIT_DONE, or EXIT_FAILED after printing why not. */
+static int find_owner(struct invocation *call, char user_id[ID_SIZE]) {
+    const char *email = call->operands[0];
+    enum store_result result = store_find_user(call->store, email, user_id);
+    return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_USER, email);
+}
+
+/* Prints why a change failed. */
+static int fail_change(struct invocation *call, enum store_result result,
+                       enum member_refusal refusal) {
+    const char *user = call->operands[0], *member = call->operands[1];
+    if (result == STORE_NOT_FOUND)
+        return fail("%s has no member %s; `switchboard member list %s` shows all", user, member,
+                    user);
+    if (result == STORE_CONFLICT)
+        return fail("%s is a member of %s already", member, user);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    if (refusal == MEMBER_LAST_OWNER)
+        return fail("%s is the only owner of %s; make another one first", member, user);
+    return fail("%s has as many members or invitations as there may be", user);
+}
+
+/* --- switchboard member --- */
+
+int member_list(struct invocation *call) {
+    struct arena *arena = &call->arena;
+    struct store_member *members;
+    char user_id[ID_SIZE];
+    size_t count;
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result = store_list_members(call->store, arena, user_id, &members, &count);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = list_start(call);
+    struct table table = TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "SINCE", "ADDED BY");
+    for (size_t i = 0; i < count; i++) {
+        const struct store_member *member = &members[i];
+        json_write_object(&json, NULL);
+        json_write_text(&json, "id", member->id);
+        json_write_text(&json, "email", member->email);
+        json_write_text(&json, "name", member->name);
+        json_write_text(&json, "role", role_name(member->role));
+        json_write_time(&json, "createdAt", member->created_at);
+        json_write_text(&json, "createdBy", member->created_by);
+        json_write_end(&json);
+        table_cell(&table, member->id);
+        table_cell(&table, member->email);
+        table_cell(&table, member->name);
+        table_cell(&table, role_name(member->role));
+        table_cell(&table, time_text(arena, member->created_at));
+        table_cell(&table, member->created_by);
+    }
+    return list_print(call, &json, &table);
+}
+
+int member_add(struct invocation *call) {
+    const char *email = call->operands[1], *name = call->options[OPTION_NAME];
+    enum member_refusal refusal;
+    char id[ID_SIZE], user_id[ID_SIZE];
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    id_make(id, "mbr_", call->now);
+    const struct store_new_member member = {.id = id,
+                                            .user_id = user_id,
+                                            .email = email,
+                                            .name = name ? name : email,
+                                            .role = role_find(call->options[OPTION_ROLE]),
+                                            .created_by = "switchboard member",
+                                            .now = call->now};
+    enum store_result result = store_add_member(call->store, &member, &refusal);
+    if (result != STORE_OK || refusal)
+        return fail_change(call, result, refusal);
+    result = store_find_member(call->store, email, id);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", id);
+    json_write_text(&json, "email", email);
+    json_write_text(&json, "role", call->options[OPTION_ROLE]);
+    return object_print(call, &json, "%s", id);
+}
+
+/* Finds the member of the second operand, for a change to `role`. */
+static int find_change(struct invocation *call, enum role role, char user_id[ID_SIZE],
+                       char member_id[ID_SIZE], struct store_member_change *change) {
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result = store_find_member(call->store, call->operands[1], member_id);
+    if (result != STORE_OK)
+        return fail_change(call, result, MEMBER_NOT_REFUSED);
+    *change =
+        (struct store_member_change){.user_id = user_id, .member_id = member_id, .role = role};
+    return EXIT_DONE;
+}
+
+int member_role_set(struct invocation *call) {
+    const char *role = call->options[OPTION_ROLE];
+    struct store_member_change change;
+    enum member_refusal refusal;
+    char user_id[ID_SIZE], member_id[ID_SIZE];
+    if (find_change(call, role_find(role), user_id, member_id, &change) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result = store_change_role(call->store, &change, &refusal);
+    if (result != STORE_OK || refusal)
+        return fail_change(call, result, refusal);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", member_id);
+    json_write_text(&json, "role", role);
+    return object_print(call, &json, "%s is %s of %s", call->operands[1], role, call->operands[0]);
+}
+
+int member_remove(struct invocation *call) {
+    struct store_member_change change;
+    enum member_refusal refusal;
+    char user_id[ID_SIZE], member_id[ID_SIZE];
+    if (find_change(call, ROLE_NONE, user_id, member_id, &change) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result = store_remove_member(call->store, &change, &refusal);
+    if (result != STORE_OK || refusal)
+        return fail_change(call, result, refusal);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", member_id);
+    json_write_bool(&json, "removed", true);
+    return object_print(call, &json, "removed %s from %s", call->operands[1], call->operands[0]);
+}
+
+/* --- switchboard invitation --- */
+
+static void write_invitation(struct json_writer *json, const struct store_invitation *invitation) {
+    json_write_text(json, "id", invitation->id);
+    json_write_text(json, "email", invitation->email);
+    json_write_text(json, "role", role_name(invitation->role));
+    json_write_text(json, "createdBy", invitation->created_by);
+    json_write_time(json, "createdAt", invitation->created_at);
+    json_write_time(json, "expiresAt", invitation->expires_at);
+}
+
+int invitation_list(struct invocation *call) {
+    struct arena *arena = &call->arena;
+    struct store_invitation *invitations;
+    char user_id[ID_SIZE];
+    size_t count;
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result =
+        store_list_invitations(call->store, arena, user_id, &invitations, &count);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = list_start(call);
+    struct table table = TABLE(arena, "ID", "EMAIL", "ROLE", "CREATED BY", "EXPIRES");
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(&json, NULL);
+        write_invitation(&json, &invitations[i]);
+        json_write_end(&json);
+        table_cell(&table, invitations[i].id);
+        table_cell(&table, invitations[i].email);
+        table_cell(&table, role_name(invitations[i].role));
+        table_cell(&table, invitations[i].created_by);
+        table_cell(&table, time_text(arena, invitations[i].expires_at));
+    }
+    return list_print(call, &json, &table);
+}
+
+/* The base of links, without a slash at its end. */
+static struct slice link_base(const struct invocation *call) {
+    const char *base = call->options[OPTION_URL];
+    struct slice url = slice_of(base ? base : call->config.public_url);
+    while (url.n && url.p[url.n - 1] == '/')
+        url.n--;
+    return url;
+}
+
+int invitation_add(struct invocation *call) {
+    const struct slice url = link_base(call);
+    unsigned char random[32], hash[CRYPTO_HASH_SIZE];
+    enum member_refusal refusal;
+    char id[ID_SIZE], user_id[ID_SIZE];
+    if (!url.n)
+        return fail_usage(call, "give --url, or set public_url in %s", call->config_path);
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    id_make(id, "inv_", call->now);
+    crypto_random(random, sizeof random);
+    const char *value = crypto_hex(&call->arena, random, sizeof random);
+    crypto_sha256(slice_of(value), hash);
+    const struct store_invitation invitation = {.id = id,
+                                                .user_id = user_id,
+                                                .email = call->operands[1],
+                                                .role = role_find(call->options[OPTION_ROLE]),
+                                                .created_by = "switchboard invitation",
+                                                .created_at = call->now,
+                                                .expires_at = call->now + INVITATION_MS};
+    enum store_result result = store_insert_invitation(call->store, &invitation, hash, &refusal);
+    if (result != STORE_OK || refusal)
+        return fail_change(call, result, refusal);
+    const char *link =
+        arena_printf(&call->arena, "%.*s/dashboard/#/join/%s", (int)url.n, url.p, value);
+    struct json_writer json = object_start(call);
+    write_invitation(&json, &invitation);
+    json_write_text(&json, "url", link);
+    return object_print(call, &json, "%s", link);
+}
+
+int invitation_revoke(struct invocation *call) {
+    const char *id = call->operands[1];
+    char user_id[ID_SIZE];
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result = store_delete_invitation(call->store, user_id, id);
+    if (result == STORE_NOT_FOUND)
+        return fail("%s has no invitation %s; `switchboard invitation list %s` shows all",
+                    call->operands[0], id, call->operands[0]);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", id);
+    json_write_bool(&json, "revoked", true);
+    return object_print(call, &json, "revoked invitation %s", id);
+}
