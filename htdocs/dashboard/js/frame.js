@@ -25,7 +25,7 @@ function navigation() {
 }
 
 // `redraw` opens the page again in the new language.
-export function languageChoice(redraw) {
+function languageChoice(redraw) {
     return el('label', {class: 'language'}, el('span', {class: 'off-screen'}, t('nav.language')),
         el('select', {
             value: language(),
@@ -39,12 +39,25 @@ export function languageChoice(redraw) {
             el('option', {value: code, lang: code}, name))));
 }
 
+// What a page shows to a person who is not logged in: heading, card, choice of the language.
+export function publicCard(heading, redraw, ...children) {
+    return [
+        el('header', {class: 'login-head'},
+            el('img', {src: 'icon.svg', alt: '', width: 40, height: 40}),
+            el('h1', {tabindex: '-1'}, heading)),
+        el('div', {class: 'card'}, el('div', {class: 'card-body'}, children)),
+        el('div', {class: 'login-foot'}, languageChoice(redraw)),
+    ];
+}
+
 function accountBox({redraw, logOut}) {
     const {user} = session();
     return el('div', {class: 'account'},
         el('a', {href: '#/sessions', class: 'account-name', data: {menu: 'sessions'}},
             icon('person'), el('span', {title: user.email}, user.email)),
         el('div', {class: 'account-row'}, languageChoice(redraw),
+            el('a', {href: '#/settings', class: 'button quiet icon-only', data: {menu: 'settings'},
+                'aria-label': t('nav.settings'), title: t('nav.settings')}, icon('settings')),
             button(t('nav.logout'), logOut,
                 {kind: 'quiet', icon: 'logout', isIconOnly: true})));
 }

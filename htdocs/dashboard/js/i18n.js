@@ -1,10 +1,11 @@
 // Texts, dates and numbers in the user's language.
 
-export const LANGUAGES = {en: 'English', pt: 'Português'};
+export const LANGUAGES = {en: 'English', es: 'Español', pt: 'Português'};
 const STORED = 'switchboard-language';
 
 let texts = {};
 let code = 'en';
+let locale = 'en'; // the language with the browser's region, for dates and numbers
 
 function stored() {
     try {
@@ -14,11 +15,14 @@ function stored() {
     }
 }
 
+function languageOf(tag) {
+    return tag.split('-')[0].toLowerCase();
+}
+
 // The language that was chosen here, else the first of the browser's that exists.
 function preferred() {
     const wanted = [stored(), ...navigator.languages].filter(Boolean);
-    return wanted.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag in LANGUAGES)
-        ?? 'en';
+    return wanted.map(languageOf).find((tag) => tag in LANGUAGES) ?? 'en';
 }
 
 function flatten(object, prefix, into) {
@@ -39,6 +43,7 @@ export async function loadLanguage(wanted = preferred()) {
         throw new Error(`${url.pathname}: HTTP ${response.status}`);
     texts = flatten(await response.json(), '', {});
     code = wanted;
+    locale = navigator.languages.find((tag) => languageOf(tag) === code) ?? code;
     document.documentElement.lang = wanted;
 }
 
@@ -69,7 +74,7 @@ export function t(key, values = {}) {
 export function parts(key, values = {}) {
     let name = key;
     if (typeof values.count === 'number') {
-        const form = `${key}.${new Intl.PluralRules(code).select(values.count)}`;
+        const form = `${key}.${formatter(Intl.PluralRules, code).select(values.count)}`;
         name = form in texts ? form : `${key}.other` in texts ? `${key}.other` : key;
     }
     const text = texts[name] ?? name;
@@ -81,8 +86,20 @@ export function parts(key, values = {}) {
     });
 }
 
+const formatters = new Map();
+
+// Making one takes longer than all that it formats in a page. It keeps the time zone in which it
+// was made, which a device may leave.
+function formatter(Kind, language, options) {
+    const key = `${Kind.name} ${language} ${new Date().getTimezoneOffset()} ` +
+        JSON.stringify(options);
+    if (!formatters.has(key))
+        formatters.set(key, new Kind(language, options));
+    return formatters.get(key);
+}
+
 export function number(value, options) {
-    return new Intl.NumberFormat(code, options).format(value);
+    return formatter(Intl.NumberFormat, locale, options).format(value);
 }
 
 export function bytes(value) {
@@ -101,17 +118,17 @@ export function milliseconds(value) {
 
 // Date and time with seconds, in the browser's time zone.
 export function dateTime(value) {
-    return new Intl.DateTimeFormat(code, {dateStyle: 'medium', timeStyle: 'medium'})
+    return formatter(Intl.DateTimeFormat, locale, {dateStyle: 'medium', timeStyle: 'medium'})
         .format(new Date(value));
 }
 
 export function date(value, options = {dateStyle: 'medium'}) {
-    return new Intl.DateTimeFormat(code, options).format(new Date(value));
+    return formatter(Intl.DateTimeFormat, locale, options).format(new Date(value));
 }
 
 // Hours and minutes.
 export function clock(value) {
-    return new Intl.DateTimeFormat(code, {hour: '2-digit', minute: '2-digit'})
+    return formatter(Intl.DateTimeFormat, locale, {hour: '2-digit', minute: '2-digit'})
         .format(new Date(value));
 }
 
@@ -119,11 +136,11 @@ const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['mont
     ['year', Infinity]];
 
 // "3 minutes ago", "in 2 hours"; with the style narrow "3m ago".
-export function relative(value, style = 'long') {
-    let amount = (new Date(value).getTime() - Date.now()) / 1000;
+export function relative(value, style = 'long', now = Date.now()) {
+    let amount = (new Date(value).getTime() - now) / 1000;
     for (const [unit, size] of STEPS) {
         if (Math.abs(amount) < size) {
-            return new Intl.RelativeTimeFormat(code, {numeric: 'auto', style})
+            return formatter(Intl.RelativeTimeFormat, locale, {numeric: 'auto', style})
                 .format(Math.trunc(amount), unit);
         }
         amount /= size;

@@ -1,4 +1,5 @@
-// Icons of 20 by 20, drawn as lines in the colour of the text.
+// Icons of 20 by 20, drawn as lines in the colour of the text. Each line begins with its place, so
+// that all of an icon are one path.
 import {svg} from './dom.js';
 
 const PATHS = {
@@ -15,12 +16,15 @@ const PATHS = {
     log: ['M3 4h14v12H3z', 'M6 8l2.2 2L6 12', 'M10 12.5h4'],
     person: ['M10 10a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4z', 'M3.5 17c.6-3 3.2-4.5 6.5-4.5',
         'M16.5 17c-.6-3-3.2-4.5-6.5-4.5'],
+    settings: ['M3 6h6', 'M13 6h4', 'M11 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4z', 'M3 14h3',
+        'M10 14h7', 'M8 16a2 2 0 1 0 0-4 2 2 0 0 0 0 4z'],
     logout: ['M8 3H3.5v14H8', 'M7.5 10H17', 'M13.5 6.5 17 10l-3.5 3.5'],
     menu: ['M3 5.5h14', 'M3 10h14', 'M3 14.5h14'],
     close: ['M5 5l10 10', 'M15 5 5 15'],
     copy: ['M7 7h9.5v9.5H7z', 'M13 7V3.5H3.5V13H7'],
     check: ['M4 10.5l4 4 8-9'],
     checks: ['M2 10.5l4 4 7-9', 'M9 13l1.5 1.5 7-9'],
+    dot: ['M3 5h14v10H3z', 'M3 5.5l7 5 7-5', 'M16 4h.1'],
     clock: ['M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14z', 'M10 6v4.2l2.6 1.6'],
     alert: ['M10 3 2.5 16.5h15z', 'M10 8v4', 'M10 14.2v.3'],
     info: ['M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14z', 'M10 9v4.5', 'M10 6.4v.3'],
@@ -41,6 +45,11 @@ const PATHS = {
     file: ['M5 2.5h7l3.5 3.5v11.5H5z', 'M12 2.5V6h3.5'],
     audio: ['M4 8v4', 'M8 5v10', 'M12 7v6', 'M16 9v2'],
     video: ['M3 5h10v10H3z', 'M13 9l4-2.5v7L13 11'],
+    mic: ['M10 12.5a2.5 2.5 0 0 0 2.5-2.5V5a2.5 2.5 0 0 0-5 0v5a2.5 2.5 0 0 0 2.5 2.5z',
+        'M5 10a5 5 0 0 0 10 0', 'M10 15v2.5'],
+    stop: ['M5.5 5.5h9v9h-9z'],
+    smile: ['M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14z', 'M7 11.5c1.6 2.4 4.4 2.4 6 0', 'M7.6 8h.1',
+        'M12.4 8h.1'],
     place: ['M10 17.5S4.5 12 4.5 8a5.5 5.5 0 1 1 11 0c0 4-5.5 9.5-5.5 9.5z',
         'M10 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4z'],
     reply: ['M8 4 3 9l5 5', 'M3 9h8a6 6 0 0 1 6 6v1'],
@@ -54,5 +63,5 @@ const PATHS = {
 // An icon beside a text; it is hidden from screen readers.
 export function icon(name) {
     return svg('svg', {class: 'icon', viewBox: '0 0 20 20', 'aria-hidden': 'true'},
-        PATHS[name].map((d) => svg('path', {d})));
+        svg('path', {d: PATHS[name].join('')}));
 }

@@ -2,9 +2,9 @@
 // after a reload, in a tab that was closed or discarded, and after the next login of the same user.
 // It goes with the logout, and after a week.
 //
-// A row is {user, kind, id, at, value}. Each function uses the rows of the present user only. The
-// file of a value, `value.file.file`, is a row of its own, the id of which is `value.file.id`:
-// it is written once, and the value with each key that is pressed.
+// A row is {user, kind, id, at, value}. Each function uses the rows of the present user only. A
+// file of a value, {id, file} in its list `files` or as its `file`, is a row of its own with that
+// id: it is written once, and the value with each key that is pressed.
 
 const NAME = 'switchboard';
 const STORE = 'kept';
@@ -65,16 +65,22 @@ export function useKept(user) {
         callback();
 }
 
+function filesOf({files: list, file}) {
+    return list ?? (file ? [file] : []);
+}
+
+// The value with other ones.
+function withFiles(value, list) {
+    return value.files ? {...value, files: list} : {...value, file: list[0] ?? null};
+}
+
 function rowsOf(kind, id, value) {
-    const {file} = value;
     const base = {user: owner, at: Date.now()};
-    if (!file)
-        return [{...base, kind, id, value}];
-    const row = {...base, kind, id, value: {...value, file: {...file, file: null}}};
-    if (files.has(file.id))
-        return [row];
-    files.add(file.id);
-    return [{...base, kind: FILE, id: file.id, value: file.file}, row];
+    const own = filesOf(value);
+    const fresh = own.filter((file) => !files.has(file.id));
+    fresh.forEach((file) => files.add(file.id));
+    return [...fresh.map((file) => ({...base, kind: FILE, id: file.id, value: file.file})),
+        {...base, kind, id, value: withFiles(value, own.map((file) => ({...file, file: null})))}];
 }
 
 // Stores a value. What cannot be stored, as in a full disk, is lost with the
@@ -86,7 +92,7 @@ export async function keep(kind, id, value) {
         await run('readwrite', (store) => rows.forEach((row) => store.put(row)));
         unkept.delete(name);
     } catch (error) {
-        files.delete(value.file?.id);
+        filesOf(value).forEach((file) => files.delete(file.id));
         unkept.add(name);
         console.error('not kept:', name, error);
     }
@@ -108,26 +114,30 @@ export function dropFile(file) {
         dropKept(FILE, file.id);
 }
 
-async function addFile({value}) {
-    const key = [owner, FILE, value.file.id];
-    const row = await run('readonly', (store) => store.get(key));
-    files.add(value.file.id);
-    value.file = row ? {...value.file, file: row.value} : null;
+// Puts the files of a row into its value; one that is lost is left out.
+async function addFiles(row) {
+    const found = await Promise.all(filesOf(row.value).map(async (file) => {
+        const kept = await run('readonly', (store) => store.get([owner, FILE, file.id]));
+        files.add(file.id);
+        return kept && {...file, file: kept.value};
+    }));
+    row.value = withFiles(row.value, found.filter(Boolean));
 }
 
 // The values of a kind, those of the last week: [{id, value}].
 export async function readKept(kind) {
     const user = owner;
+    if (user === null)
+        return [];
     try {
         const rows = await run('readonly', (store) => store.getAll(below(user, kind)));
         const isOld = ({at}) => Date.now() - at > LONGEST;
         for (const {id, value} of rows.filter(isOld)) {
             dropKept(kind, id);
-            if (value.file)
-                dropKept(FILE, value.file.id);
+            filesOf(value).forEach((file) => dropKept(FILE, file.id));
         }
         const kept = rows.filter((row) => !isOld(row));
-        await Promise.all(kept.filter(({value}) => value.file).map(addFile));
+        await Promise.all(kept.map(addFiles));
         return user === owner ? kept : [];
     } catch (error) {
         console.error('not read:', kind, error);

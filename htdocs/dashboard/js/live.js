@@ -1,5 +1,6 @@
 // Repeats work while the user sees the page: fast while there is input, slowly after a minute
-// without, never in a hidden tab, and with growing pauses after errors of the server. Without a
+// without, and with growing pauses after errors of the server; in a hidden tab only where the work
+// says how often. Without a
 // connection it tries every two seconds. What is on the screen is then out of date: onTrouble.
 import {call} from './api.js';
 
@@ -55,9 +56,11 @@ function troubleOf(error) {
 
 // --- Polling -------------------------------------------------------------------------------------
 
-// Calls `work` at intervals until it is stopped. `now()` calls it at once, as after an own action.
-// Options: fast, slow (ms), later (true: the first call after a pause).
-export function poll(work, {fast = FAST, slow = SLOW, later = false} = {}) {
+// Calls `work` at intervals until it is stopped. `now()` calls it at once, as after an own action;
+// `atPace()` when the interval of this moment has passed.
+// Options: fast, slow (ms), later (true: the first call after a pause), and pace: a function that
+// returns the interval of this moment instead, 0: none.
+export function poll(work, {fast = FAST, slow = SLOW, later = false, pace = null} = {}) {
     let timer = null;
     let failures = 0;
     let isStopped = false;
@@ -67,8 +70,12 @@ export function poll(work, {fast = FAST, slow = SLOW, later = false} = {}) {
     let answered = Date.now();
     const self = {};
 
+    function interval() {
+        return pace ? pace() : document.hidden ? 0 : isIdle() ? slow : fast;
+    }
+
     function pause() {
-        const usual = isIdle() ? slow : fast;
+        const usual = interval();
         if (kind === 'offline')
             return WITHOUT_CONNECTION;
         return failures ? Math.min(usual * 2 ** failures, LONGEST) : usual;
@@ -94,8 +101,8 @@ export function poll(work, {fast = FAST, slow = SLOW, later = false} = {}) {
     function schedule(delay) {
         clearTimeout(timer);
         timer = null;
-        if (!isStopped && !document.hidden)
-            timer = setTimeout(run, delay);
+        if (!isStopped && interval())
+            timer = setTimeout(run, document.hidden ? Math.max(delay, interval()) : delay);
     }
 
     async function run() {
@@ -115,7 +122,7 @@ export function poll(work, {fast = FAST, slow = SLOW, later = false} = {}) {
         isWanted = false;
     }
 
-    const onVisible = () => schedule(0); // sets no timer in a hidden tab
+    const onVisible = () => schedule(0);
     document.addEventListener('visibilitychange', onVisible);
     const onBack = () => failures && schedule(0);
     for (const type of ['online', 'focus'])
@@ -123,6 +130,7 @@ export function poll(work, {fast = FAST, slow = SLOW, later = false} = {}) {
     schedule(later ? pause() : 0);
     return {
         now: () => schedule(0),
+        atPace: () => isWorking || schedule(pause()),
         stop() {
             isStopped = true;
             clearTimeout(timer);
@@ -134,10 +142,21 @@ export function poll(work, {fast = FAST, slow = SLOW, later = false} = {}) {
     };
 }
 
-// One poll of GET /v2/changes for all that listen to it.
+// One poll of GET /v2/changes for all that listen to it: for pages that show threads, and for what
+// counts them on every page.
+const HIDDEN = 30000;
 const listeners = new Set();
+const counters = new Set();
 let poller = null;
 let cursor; // the last change number that was seen
+let counts = null; // how many threads there are to work on: `inbox` of the last answer
+let isWantedHidden = () => false;
+
+function pace() {
+    if (document.hidden)
+        return isWantedHidden() ? HIDDEN : 0;
+    return listeners.size && !isIdle() ? FAST : SLOW;
+}
 
 async function readChanges() {
     const answer = await call('GET', '/v2/changes', {query: {after: cursor}});
@@ -145,26 +164,49 @@ async function readChanges() {
         return; // 304: nothing is newer
     const isFirst = cursor === undefined;
     cursor = answer.change;
+    counts = answer.inbox;
     if (!isFirst) {
         for (const listener of [...listeners])
-            listener(answer.threads);
+            listener(answer.threads, answer.removed);
     }
+    for (const counter of [...counters])
+        counter(counts, answer.threads);
     if (answer.more)
         await readChanges();
 }
 
-// Calls listener(threads) with the threads that changed. Returns a function that ends it.
-export function onChanges(listener) {
-    listeners.add(listener);
-    poller ??= poll(readChanges);
+function listen(set, listener) {
+    set.add(listener);
+    poller?.atPace();
+    poller ??= poll(readChanges, {pace});
     return () => {
-        listeners.delete(listener);
-        if (!listeners.size) {
+        set.delete(listener);
+        if (!listeners.size && !counters.size) {
             poller?.stop();
             poller = null;
             cursor = undefined;
+            counts = null;
         }
     };
+}
+
+// Calls listener(threads, removed) with the threads that changed, and those that lost messages or
+// are gone. Returns a function that ends it.
+export function onChanges(listener) {
+    return listen(listeners, listener);
+}
+
+// Calls listener(counts, threads) with the counts of each answer and the threads that changed, and
+// at once with the counts that are known. Returns a function that ends it.
+export function onCounts(listener) {
+    if (counts)
+        listener(counts, []);
+    return listen(counters, listener);
+}
+
+// isWanted() says whether a hidden tab asks too, every 30 seconds.
+export function askWhenHidden(isWanted) {
+    isWantedHidden = isWanted;
 }
 
 // Asks for changes at once, as after an own action.

@@ -5,9 +5,12 @@ import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
 import {restoreOutbox} from './inbox/outbox.js';
 import {countKept, dropAllKept, useKept} from './kept.js';
+import {startNotices, stopNotices} from './notices.js';
 import {PAGES} from './pages.js';
-import {find, go, leave, reopen, start} from './router.js';
-import {findSession, logOut, onLogIn, session} from './session.js';
+import {find, go, leave, reopen, start, use} from './router.js';
+import {findSession, logOut, onLogIn, ownerOf, session} from './session.js';
+import {showHelp, startShortcuts} from './shortcuts.js';
+import {setPage} from './title.js';
 import {button, confirm, errorBox, heading, notice} from './ui.js';
 
 const app = document.getElementById('app');
@@ -28,6 +31,7 @@ async function endSession() {
         t('nav.logout')))
         return;
     await logOut();
+    stopNotices();
     await dropAllKept();
     useKept(null);
     wanted = null;
@@ -68,10 +72,12 @@ function prepare(route) {
     return root;
 }
 
-// The heading gets the focus, so that a screen reader says where the user is.
+// The heading gets the focus, so that a screen reader says where the user is, unless the page has
+// set it itself, as to the first field of the login.
 function focusHeading() {
-    const target = document.querySelector('main h1') ?? document.getElementById('main');
-    target?.focus({preventScroll: true});
+    const main = document.getElementById('main');
+    if (!main?.querySelector('.page')?.contains(document.activeElement))
+        (main?.querySelector('h1') ?? main)?.focus({preventScroll: true});
     window.scrollTo(0, 0);
 }
 
@@ -80,7 +86,7 @@ function shown(route, isNew, page, error) {
     if (error)
         showFailure(error);
     else if (page)
-        document.title = `${t(page.title)} · Switchboard`;
+        setPage(t(page.title));
     if (isNew)
         queueMicrotask(focusHeading);
 }
@@ -95,9 +101,9 @@ function showFailure(error) {
 // loaded anew.
 function showOther(former, present) {
     fill(app, el('main', {id: 'main', class: 'public'},
-        heading(t('login.otherTitle', {email: present.user.email}),
-            {text: t('login.otherText', {email: former.user.email})}),
-        button(t('login.otherGo', {email: present.user.email}), () => location.reload(),
+        heading(t('login.otherTitle', {email: present.member.email}),
+            {text: t('login.otherText', {email: former.member.email})}),
+        button(t('login.otherGo', {email: present.member.email}), () => location.reload(),
             {kind: 'primary'})));
 }
 
@@ -110,9 +116,10 @@ async function lose() {
     isAsking = true;
     const present = await findSession().catch(() => former);
     isAsking = false;
-    if (present?.user.id === former.user.id)
+    if (ownerOf(present) === ownerOf(former))
         return;
     leave();
+    stopNotices();
     wanted = location.hash;
     message = t('login.ended');
     fill(app);
@@ -122,10 +129,18 @@ async function lose() {
         go('/login');
 }
 
+function paletteActions() {
+    return [
+        {icon: 'info', text: t('keys.title'), run: showHelp},
+        {icon: 'logout', text: t('nav.logout'), run: endSession},
+    ];
+}
+
 // Begins with what the user of the session had typed and sent when the last page ended.
 function restore() {
-    useKept(session().user.id);
+    useKept(ownerOf(session()));
     restoreOutbox();
+    startNotices();
 }
 
 // After the login: the page that was wanted before it. What the page holds of another user goes.
@@ -140,11 +155,14 @@ function enter(answer, isOther) {
 }
 
 async function begin() {
+    use(PAGES);
+    const found = findSession();
+    found.catch(() => {}); // it is shown when there are texts
     try {
         await loadLanguage();
         onLostSession(lose);
         onLogIn(enter);
-        if (await findSession())
+        if (await found)
             restore();
     } catch (error) {
         fill(app, el('main', {id: 'main', class: 'public'}, heading('Switchboard'),
@@ -153,7 +171,8 @@ async function begin() {
     }
     if (!location.hash || location.hash === '#/')
         history.replaceState(null, '', '#/overview');
-    await start(PAGES, {prepare, shown});
+    startShortcuts(paletteActions);
+    await start({prepare, shown});
 }
 
 // A page that the browser kept from before a logout in another tab must not show what it had.

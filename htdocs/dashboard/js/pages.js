@@ -4,6 +4,7 @@
 // with isWide use the whole width.
 export const PAGES = [
     {path: '/login/:link?', module: 'login', isPublic: true},
+    {path: '/join/:invitation?', module: 'join', isPublic: true},
     {path: '/welcome', module: 'welcome'},
     {path: '/overview', module: 'overview', icon: 'overview'},
     {path: '/inbox/:thread?', module: 'inbox', icon: 'inbox', isWide: true},
@@ -20,7 +21,9 @@ export const PAGES = [
     {path: '/events', module: 'events', icon: 'events', section: 'developers'},
     {path: '/events/:id', module: 'event'},
     {path: '/requests', module: 'requests', icon: 'log', section: 'developers'},
+    {path: '/trail', module: 'trail', icon: 'log', section: 'developers'},
     {path: '/sessions', module: 'sessions'},
+    {path: '/settings', module: 'settings'},
     {path: '/unknown', module: 'unknown'},
 ];
 

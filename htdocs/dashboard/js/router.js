@@ -19,9 +19,13 @@ export function address(path, query) {
     return `#${pathOf(path, query)}`;
 }
 
-// Opens a page.
+// Opens a page, the present one anew.
 export function go(path, query) {
-    location.hash = address(path, query);
+    const wanted = address(path, query);
+    if (location.hash === wanted)
+        open();
+    else
+        location.hash = wanted;
 }
 
 // Replaces the address without opening anything: filters stay after a reload.
@@ -108,12 +112,19 @@ async function open() {
         present = {route, stop, change: result?.change};
 }
 
-// Starts with these routes, as in pages.js: {path: '/events/:id', module: 'event', ...}; a last
-// part `:id?` may be missing; the last route is used for an unknown address. `prepare(route)`
-// returns the empty element of the page, or null; `shown(route, isNew, page, error)` is called
-// when a page begins or fails.
-export function start(table, callbacks) {
+// Uses these routes, as in pages.js: {path: '/events/:id', module: 'event', ...}; a last part
+// `:id?` may be missing; the last route is used for an unknown address. The module of the present
+// address is loaded before its page can open.
+export function use(table) {
     routes = table.map((route) => ({...route, pattern: route.path.split('/').filter(Boolean)}));
+    const found = find(location.hash);
+    if (found)
+        import(`./pages/${found.route.module}.js`).catch(() => {}); // its page says that it failed
+}
+
+// Starts with the routes in use. `prepare(route)` returns the empty element of the page, or null;
+// `shown(route, isNew, page, error)` is called when a page begins or fails.
+export function start(callbacks) {
     ({prepare, shown} = callbacks);
     window.addEventListener('hashchange', open);
     return open();

@@ -1,17 +1,38 @@
 // The session of this browser: who is logged in, and the renewal while there is input.
-import {call, setPageUser} from './api.js';
+import {call, setShown} from './api.js';
 import {isIdle, poll} from './live.js';
 
-let present = null; // {user, session, passwordIsSet}
+const MARK = 'switchboard-session'; // the name of the cookie that says that there is a session
+const LONGEST = 7 * 24 * 3600; // seconds that a session lasts at most
+
+let present = null; // {user (the workspace), member, workspaces, session, passwordIsSet}
 let renewal = null;
 
 export function session() {
     return present;
 }
 
+// Names the member and the workspace of a session: what a browser keeps belongs to both.
+export function ownerOf(one) {
+    return one && `${one.member.id} ${one.user.id}`;
+}
+
+// A request without a session is answered 401, which the browser's console shows as an error. So a
+// browser asks only while it has the mark of a login. No script can read the cookie of the session;
+// the mark is a cookie too, because a browser keeps, limits and deletes both in the same way.
+function isMarked() {
+    return document.cookie.split('; ').includes(`${MARK}=1`);
+}
+
+function mark(isThere) {
+    const secure = location.protocol === 'https:' ? '; Secure' : '';
+    document.cookie = `${MARK}=1; Max-Age=${isThere ? LONGEST : 0}; SameSite=Strict${secure}`;
+}
+
 function keep(answer) {
     present = answer;
-    setPageUser(present.user.id);
+    mark(true);
+    setShown(present.member.id, present.user.id);
     renewal ??= poll(async () => {
         if (!isIdle())
             present = await call('PATCH', '/v2/session');
@@ -21,6 +42,10 @@ function keep(answer) {
 
 // Reads the session of the cookie, which may be that of another user by now; null if there is none.
 export async function findSession() {
+    if (!isMarked()) {
+        forget();
+        return null;
+    }
     try {
         return keep(await call('GET', '/v2/session', {keepsSession: true, isOfAnyUser: true}));
     } catch (error) {
@@ -38,10 +63,19 @@ export function onLogIn(callback) {
 }
 
 // Logs in with {email, password} or {link}.
-export async function logIn(body) {
-    const former = present?.user.id;
-    keep(await call('POST', '/v2/session', {body, keepsSession: true}));
-    loggedIn(present, Boolean(former) && former !== present.user.id);
+async function begin(path, body) {
+    const former = ownerOf(present);
+    keep(await call('POST', path, {body, keepsSession: true}));
+    loggedIn(present, Boolean(former) && former !== ownerOf(present));
+}
+
+export function logIn(body) {
+    return begin('/v2/session', body);
+}
+
+// Becomes a member by {invitation, name, password}, and logs in.
+export function join(body) {
+    return begin('/v2/session/join', body);
 }
 
 export async function logOut() {
@@ -57,7 +91,8 @@ export async function logOut() {
 // Forgets the session without ending it, as after a 401.
 export function forget() {
     present = null;
-    setPageUser(null);
+    mark(false);
+    setShown(null);
     renewal?.stop();
     renewal = null;
 }

@@ -89,6 +89,11 @@ export function facts(rows) {
             el('dt', {}, name), el('dd', {}, value))));
 }
 
+// A name without spaces, such as a URL, that is broken behind its marks and not within a word.
+export function breakable(text) {
+    return text.split(/(?<=[/_.@-])/).flatMap((part) => [part, el('wbr')]);
+}
+
 // A word for a state: kind is ok, warn, bad, info or plain.
 export function badge(kind, text) {
     return el('span', {class: `badge ${kind}`}, text);
@@ -116,12 +121,11 @@ export function timestamp(iso) {
 // danger, quiet, or none. While the handler's promise is pending the button is busy; an error that
 // the handler does not catch is shown in a toast. `isIconOnly`: the label is for screen readers.
 export function button(label, onClick, {kind = '', icon: name, isIconOnly = false, ...rest} = {}) {
-    const node = el('button', {
+    return el('button', {
         type: 'button', class: `button ${kind} ${isIconOnly ? 'icon-only' : ''}`,
         'aria-label': isIconOnly ? label : null, title: isIconOnly ? label : null, ...rest,
-        on: {click: (event) => busy(node, () => onClick(event))},
+        on: {click: (event) => busy(event.currentTarget, () => onClick(event))},
     }, name && icon(name), !isIconOnly && el('span', {}, label));
-    return node;
 }
 
 // Runs an action with its button busy; a second click during it does nothing.
@@ -319,6 +323,7 @@ export function pagedTable({caption, columns, href, load, empty: showEmpty}) {
     let turn = 0;
 
     function show(after) {
+        root.removeAttribute('aria-busy');
         if (!items.length)
             return fill(root, showEmpty());
         const more = after && button(t('ui.more'), () => read(after), {kind: 'quiet'});
@@ -338,13 +343,19 @@ export function pagedTable({caption, columns, href, load, empty: showEmpty}) {
             root.querySelectorAll('tbody tr')[first]?.querySelector('a')?.focus();
     }
 
+    // The former rows stay until the new ones are there.
     async function reload() {
+        const mine = turn + 1;
+        root.setAttribute('aria-busy', 'true');
         try {
             await read();
         } catch (error) {
+            if (mine !== turn)
+                return;
             items = [];
             fill(root, errorBox(error),
                 el('div', {class: 'more'}, button(t('ui.retry'), reload)));
+            root.removeAttribute('aria-busy');
         }
     }
 

@@ -6,11 +6,18 @@ import {listOf, lookup, numberOf, objectOf, textOf} from '../shape.js';
 import {fillText} from '../templates/definition.js';
 import {button} from '../ui.js';
 import {cardsOf, content, isMedia, kindOf, summary} from './describe.js';
+import {formatted} from './formatted.js';
 import {media} from './media.js';
 
 function text(value, className = '') {
     const shown = textOf(value);
     return shown ? el('p', {class: `foreign ${className}`}, shown) : null;
+}
+
+// A text that was written in a chat, with its marks and addresses.
+function written(value, className = '') {
+    const shown = textOf(value);
+    return shown ? el('p', {class: `foreign ${className}`}, formatted(shown)) : null;
 }
 
 // --- By type -------------------------------------------------------------------------------------
@@ -19,7 +26,7 @@ function mediaBody(message, {phoneNumberId}) {
     const part = content(message);
     const kind = message.type === 'audio' && part.voice ? 'voice' : message.type;
     return [media(part, {type: message.type, kind, label: kindOf(message), phoneNumberId}),
-        text(part.caption)];
+        written(part.caption)];
 }
 
 function locationBody(message) {
@@ -109,15 +116,15 @@ function interactiveBody(message) {
     const reply = part.button_reply ?? part.list_reply;
     if (reply)
         return [text(reply.title, 'strong'), text(reply.description, 'muted small')];
-    return [text(part.header?.text, 'strong'), text(part.body?.text),
-        text(part.footer?.text, 'muted small'), offered(part.action),
+    return [text(part.header?.text, 'strong'), written(part.body?.text),
+        written(part.footer?.text, 'muted small'), offered(part.action),
         !textOf(part.body?.text) && text(kindOf(message))];
 }
 
 function filledText(lines) {
     const buttons = lines.filter(({kind}) => kind === 'button');
     return [lines.filter(({kind}) => kind !== 'button').map(({kind, text: line}) =>
-        text(line, {header: 'strong', footer: 'muted small'}[kind])),
+        written(line, {header: 'strong', footer: 'muted small'}[kind])),
     buttons.length > 0 && el('ul', {class: 'offered'}, buttons.map((one) =>
         el('li', {}, textOf(one.text))))];
 }
@@ -139,7 +146,7 @@ function adBody({referral}) {
 }
 
 const BODIES = lookup({
-    text: (message) => text(content(message).body),
+    text: (message) => written(content(message).body),
     button: (message) => text(content(message).text, 'strong'),
     location: locationBody,
     contacts: contactsBody,
@@ -160,7 +167,7 @@ function bodyOf(message, context) {
     if (context.isDeleted)
         return note(t('inbox.deleted'));
     if (textOf(context.edited))
-        return text(context.edited);
+        return written(context.edited);
     if (!message.body)
         return note(t('inbox.unknownContent'));
     if (isMedia(message))
@@ -228,9 +235,15 @@ function footer(message, context) {
         message.direction === 'out' && ticks(message.status));
 }
 
+// Only what the platform has can get a reaction.
+export function canReact({status}, {isDeleted}) {
+    return !isDeleted && status !== 'failed';
+}
+
 // The bubble of a message. context: {phoneNumberId, isDeleted, edited (the new text), reactions
 // [{emoji, direction}], quoted (the message that it replies to, if loaded), definitionOf(name,
-// language), jumpTo(wamid), open(message), reply(message), again(message) (a function that sends a
+// language), jumpTo(wamid), open(message), reply(message),
+// react(message), again(message) (a function that sends a
 // failed message anew, or null)}.
 export function bubble(message, context) {
     const isOut = message.direction === 'out';
@@ -253,6 +266,8 @@ export function bubble(message, context) {
             }, emoji)))),
     el('div', {class: 'tools'},
         !context.isDeleted && tool('reply', t('inbox.reply'), () => context.reply(message)),
+        canReact(message, context) && tool('smile', t('inbox.react'),
+            () => context.react(message)),
         tool('more', t('inbox.details'), () => context.open(message))));
 }
 

@@ -1,20 +1,26 @@
 // The place below the messages where an answer is written: text, file or template.
-import {call} from '../api.js';
+import {call, serverTime} from '../api.js';
 import {el, fill} from '../dom.js';
-import {bytes, number, t} from '../i18n.js';
+import {number, t} from '../i18n.js';
 import {icon} from '../icons.js';
-import {dropFile} from '../kept.js';
 import {chooseTemplate} from '../templates/picker.js';
-import {button, toast} from '../ui.js';
+import {button, linkButton, showError, toast} from '../ui.js';
 import {againOf} from './again.js';
 import {nameOf, summary} from './describe.js';
-import {draftOf, joined, saveDraft, storedDraft} from './drafts.js';
+import {
+    announceSent, draftOf, isSame, joined, keyOf, onSentElsewhere, saveDraft, storedDraft,
+} from './drafts.js';
+import {
+    forgetFile, kindOfFile, longestOf, refusalOf, takesCaption, withKnownType,
+} from './files.js';
 import {enqueue, newKey} from './outbox.js';
+import {removable, tray} from './tray.js';
+import {missingForVoice, startVoice} from './voice.js';
 
-const LONGEST_FILE = 104857600;
 const LONGEST_TEXT = 4096;
 const LONGEST_CAPTION = 1024;
 const COUNTED_FROM = 0.85; // of the longest
+const MOST_FILES = 30;
 
 // The recipient's fields of a send: the phone, else the business-scoped user id.
 export function recipientOf(contact) {
@@ -22,25 +28,33 @@ export function recipientOf(contact) {
         : {recipient: contact.userId ?? contact.parentUserId};
 }
 
-const KINDS = [[/^image\/(jpeg|png)$/, 'image'], [/^video\/(mp4|3gpp)$/, 'video'],
-    [/^audio\/(aac|mp4|mpeg|amr|ogg|opus)$/, 'audio']];
-
-function kindOfFile(file) {
-    return KINDS.find(([types]) => types.test(file.type))?.[1] ?? 'document';
-}
-
 // How the messages of a thread can be answered: open, closed (templates only), blocked, archived.
-function stateOf(thread, now) {
+export function stateOf(thread, now) {
+    if (thread.line.archivedAt)
+        return 'archived';
     if (thread.isBlocked)
         return 'blocked';
     return thread.windowEndsAt && new Date(thread.windowEndsAt) > now ? 'open' : 'closed';
 }
 
-// composer({thread, onSent}) returns {root, reply(message), change(thread), focus(), stop()}.
-export function composer({thread: first, onSent}) {
+// Nothing is sent in these states.
+function isSilent(state) {
+    return state === 'blocked' || state === 'archived';
+}
+
+// Where the pointer is a finger, the keyboard has no Shift to hold: Return makes a new line.
+function isSendKey({key, shiftKey, isComposing}) {
+    return key === 'Enter' && !shiftKey && !isComposing &&
+        !matchMedia('(pointer: coarse)').matches;
+}
+
+// composer({thread, onSent, onInput}) returns {root, reply(message), edit(draft), again(message),
+// isOpen(), takeFiles(files), change(thread), focus(), stop()}. isOpen(): whether a message can be
+// written.
+export function composer({thread: first, onSent, onInput: onTyped}) {
     let thread = first;
-    let {quoted, file} = draftOf(thread);
-    let key = newKey(); // of the next message: made before it is sent
+    let {id, quoted, files} = draftOf(thread); // the id is that of what is written now
+    let recording = null; // of startVoice
     let shown = null; // the state that is on the screen
 
     const root = el('section', {class: 'composer', 'aria-label': t('inbox.composer')});
@@ -52,63 +66,75 @@ export function composer({thread: first, onSent}) {
     });
     const count = el('p', {id: 'composer-count', class: 'composer-count small', role: 'status'});
     const picker = el('input', {
-        type: 'file', hidden: true, tabindex: '-1', 'aria-label': t('inbox.attach'),
-        on: {change: () => takeFile(picker.files[0])},
+        type: 'file', multiple: true, hidden: true, tabindex: '-1',
+        'aria-label': t('inbox.attach'),
+        on: {
+            change() {
+                takeFiles([...picker.files]);
+                picker.value = '';
+            },
+        },
     });
 
     function onKey(event) {
-        if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+        if (isSendKey(event)) {
             event.preventDefault();
             submit();
-        } else if (event.key === 'Escape' && (quoted || file)) {
-            quoted = null;
-            removeFile();
-            changed();
+        } else if (event.key === 'Escape' && (quoted || files.length)) {
+            if (quoted)
+                removeQuote();
+            else
+                removeFile(files.at(-1));
         }
     }
 
-    function removeFile() {
-        dropFile(file);
-        file = null;
+    function removeFile(file) {
+        forgetFile(file);
+        files = files.filter((one) => one !== file);
+        changed();
+        input.focus();
     }
 
     function onInput() {
         save();
         fit();
+        if (input.value.trim())
+            onTyped();
     }
 
     function save() {
-        saveDraft(thread.id, draft());
+        const isEmpty = !input.value && !files.length && !quoted;
+        id = isEmpty ? null : id ?? newKey();
+        return saveDraft(thread.id, isEmpty ? null : draft());
     }
 
     function draft() {
-        return {text: input.value, file, quoted};
+        return {id, text: input.value, files, quoted};
     }
 
     // Shows and stores another file or quote.
     function changed() {
-        save();
         fit();
         drawAbove();
+        return save();
     }
 
-    // Puts a draft in front of what is there; false if there are two files.
+    // Puts a draft in front of what is there.
     function take(other) {
-        if (file && other.file) {
-            toast(t('inbox.oneFile'), 'bad');
-            return false;
-        }
         const both = joined(other, draft());
         input.value = both.text;
-        ({file, quoted} = both);
-        changed();
-        return true;
+        ({id, files, quoted} = both);
+        return changed();
     }
 
-    // How many characters the text is too long. That of a file is its caption; one of an audio file
-    // is a message of its own.
+    // The file that has the text as its caption: the first one that can.
+    function captioned() {
+        return files.find(({file}) => takesCaption(file));
+    }
+
+    // How many characters the text is too long.
     function excess() {
-        const longest = file && kindOfFile(file.file) !== 'audio' ? LONGEST_CAPTION : LONGEST_TEXT;
+        const longest = captioned() ? LONGEST_CAPTION : LONGEST_TEXT;
         const length = [...input.value.trim()].length;
         return {over: length - longest, isNear: length > longest * COUNTED_FROM, length, longest};
     }
@@ -124,11 +150,12 @@ export function composer({thread: first, onSent}) {
             input.removeAttribute('aria-invalid');
     }
 
+    // Office programs put a picture of a copied text beside it: the text is meant.
     function onPaste(event) {
-        const pasted = event.clipboardData?.files[0];
-        if (pasted) {
+        const pasted = [...event.clipboardData?.files ?? []];
+        if (pasted.length && !event.clipboardData.types.includes('text/plain')) {
             event.preventDefault();
-            takeFile(pasted);
+            takeFiles(pasted);
         }
     }
 
@@ -139,37 +166,31 @@ export function composer({thread: first, onSent}) {
         drawCount();
     }
 
-    function takeFile(chosen) {
-        picker.value = '';
-        if (!chosen)
-            return;
-        if (chosen.size > LONGEST_FILE) {
-            toast(t('inbox.fileTooLong', {size: bytes(LONGEST_FILE)}), 'bad');
-            return;
-        }
-        removeFile();
-        file = {id: newKey(), file: chosen, uploadKey: newKey(),
-            phoneNumberId: thread.line.phoneNumberId};
+    // Takes the files that the platform takes, and says why it does not take the others.
+    function takeFiles(chosen) {
+        const refusals = chosen.map(refusalOf);
+        const fitting = chosen.filter((_, i) => !refusals[i]);
+        refusals.filter(Boolean).forEach((text) => toast(text, 'bad'));
+        if (files.length + fitting.length > MOST_FILES)
+            toast(t('files.most', {count: MOST_FILES}), 'bad');
+        const room = MOST_FILES - files.length;
+        files = [...files, ...fitting.slice(0, room).map((file) => ({
+            id: newKey(), file: withKnownType(file), uploadKey: newKey(),
+            phoneNumberId: thread.line.phoneNumberId}))];
         changed();
         input.focus();
     }
 
-    function removable(name, what, label, clear) {
-        return el('div', {class: 'removable'}, icon(name), el('span', {class: 'cut'}, what),
-            button(label, () => {
-                clear();
-                changed();
-                input.focus();
-            }, {kind: 'quiet', icon: 'close', isIconOnly: true}));
+    function removeQuote() {
+        quoted = null;
+        changed();
+        input.focus();
     }
 
     function drawAbove() {
-        fill(above,
-            quoted && removable('reply', el('bdi', {}, summary(quoted)), t('inbox.noReply'),
-                () => { quoted = null; }),
-            file && removable('file', [el('bdi', {}, file.file.name), ' ',
-                el('span', {class: 'muted'}, bytes(file.file.size))], t('inbox.noFile'),
-            removeFile));
+        fill(above, quoted && removable(icon('reply'), el('bdi', {}, summary(quoted)),
+            t('inbox.noReply'), removeQuote),
+        tray(files, removeFile));
     }
 
     // --- Sending ---
@@ -181,41 +202,82 @@ export function composer({thread: first, onSent}) {
         };
     }
 
-    function mediaMessage(text) {
-        const type = kindOfFile(file.file);
-        const {name} = file.file;
-        return {path: '/v2/messages/send/media', text: text ? `${name}: ${text}` : name, file,
-            body: {...common(), media: {type, ...(text ? {caption: text} : {}),
-                ...(type === 'document' ? {filename: name} : {})}}};
+    function fileMessage(entry, caption) {
+        const kind = kindOfFile(entry.file);
+        const {name} = entry.file;
+        const base = {text: caption ? `${name}: ${caption}` : name, file: entry,
+            draft: {text: caption, quoted: null}};
+        if (kind === 'sticker')
+            return {...base, path: '/v2/messages/send/sticker', body: {sticker: {}}};
+        return {...base, path: '/v2/messages/send/media', body: {media: {type: kind,
+            ...(caption ? {caption} : {}), ...(kind === 'document' ? {filename: name} : {})}}};
+    }
+
+    // What the field and the files become, in their order. Audio files have no caption: a text with
+    // nothing else stays in the field.
+    function messages() {
+        const text = input.value.trim();
+        const first = captioned();
+        return files.length
+            ? files.map((file) => fileMessage(file, file === first ? text : ''))
+            : text ? [{path: '/v2/messages/send/text', text, body: {text},
+                draft: {text, quoted: null}}] : [];
     }
 
     function submit() {
-        const left = file && kindOfFile(file.file) === 'audio' ? input.value : '';
-        const text = left ? '' : input.value.trim();
-        if (excess().over > 0 || (!text && !file))
+        const made = messages();
+        if (excess().over > 0 || !made.length)
             return;
-        const message = file ? mediaMessage(text)
-            : {path: '/v2/messages/send/text', text, body: {...common(), text}};
-        const mine = key;
-        enqueue({...message, threadId: thread.id, key: mine, draft: {text, quoted}});
-        key = newKey();
-        quoted = file = null;
-        input.value = left;
-        changed();
+        const left = files.length && !captioned() ? input.value : '';
+        const base = {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)};
+        const sent = draft();
+        made[0].draft.quoted = quoted;
+        enqueue(made.map((message, i) => {
+            const body = {...(i === 0 ? common() : base), ...message.body};
+            return {...message, threadId: thread.id, body,
+                key: keyOf(sent, [message.path, message.file?.id, body])};
+        }));
+        leave(left).then(() => announceSent(sent));
         input.focus();
         if (left.trim())
             toast(t('inbox.noCaption'));
         onSent();
     }
 
+    // What is left in the field is another draft.
+    function leave(text) {
+        id = null;
+        quoted = null;
+        files = [];
+        input.value = text;
+        return changed();
+    }
+
+    // Another tab has sent the draft that is written here: what was changed here is another draft.
+    function afterOther(sent) {
+        if (sent.id !== id)
+            return;
+        const isUnchanged = isSame(draft(), sent);
+        id = null;
+        files = files.filter((file) => !sent.files.includes(file.id));
+        if (!isUnchanged) {
+            changed();
+            return;
+        }
+        quoted = null;
+        input.value = '';
+        fit();
+        drawAbove();
+    }
+
     // Sends a failed message anew: a function, or null where it cannot be sent now.
     function again(message) {
-        const state = stateOf(thread, Date.now());
-        const fresh = state === 'blocked' ? null : againOf(message,
+        const state = stateOf(thread, serverTime());
+        const fresh = isSilent(state) ? null : againOf(message,
             {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)},
             state === 'open');
         return fresh && (() => {
-            enqueue({...fresh, threadId: thread.id, key: newKey()});
+            enqueue([{...fresh, threadId: thread.id, key: newKey()}]);
             onSent();
         });
     }
@@ -227,12 +289,12 @@ export function composer({thread: first, onSent}) {
         });
         if (!chosen)
             return;
-        enqueue({
+        enqueue([{
             threadId: thread.id, key: newKey(), path: '/v2/templates/send', text: chosen.text,
             draft: null,
             body: {...common(), templateName: chosen.name, language: chosen.language,
                 ...(chosen.components.length ? {components: chosen.components} : {})},
-        });
+        }]);
         quoted = null;
         changed();
         onSent();
@@ -242,6 +304,21 @@ export function composer({thread: first, onSent}) {
         await call('DELETE', `/v2/contacts/${thread.contact.id}/block`,
             {query: {phoneNumberId: thread.line.phoneNumberId}});
         change({...thread, isBlocked: false});
+    }
+
+    async function record() {
+        recording = await startVoice(longestOf('audio'));
+        draw();
+        const {file, isSent} = await recording.ended.catch((error) => {
+            showError(error);
+            return {file: null};
+        });
+        recording = null;
+        draw();
+        if (file)
+            takeFiles([file]);
+        if (file && isSent)
+            submit();
     }
 
     // --- States ---
@@ -261,6 +338,8 @@ export function composer({thread: first, onSent}) {
         button(t('inbox.template'), sendTemplate,
             {kind: 'quiet', icon: 'templates', isIconOnly: true}),
         input,
+        !missingForVoice() && button(t('voice.record'), record,
+            {kind: 'quiet', icon: 'mic', isIconOnly: true}),
         el('button', {type: 'submit', class: 'button primary icon-only', title: t('inbox.send'),
             'aria-label': t('inbox.send')}, icon('send')));
     }
@@ -278,16 +357,22 @@ export function composer({thread: first, onSent}) {
             button(t('inbox.unblock'), unblock));
     }
 
+    function archived() {
+        return el('div', {class: 'composer-closed'},
+            el('p', {}, el('strong', {}, t('inbox.archived')), ' ', t('inbox.archivedText')),
+            linkButton(t('inbox.openLines'), '#/lines'));
+    }
+
     function draw() {
-        const state = stateOf(thread, Date.now());
+        const state = recording ? 'recording' : stateOf(thread, serverTime());
         if (state === shown)
             return;
         const hadFocus = root.contains(document.activeElement);
         shown = state;
-        fill(root, state !== 'blocked' && above, state === 'open' && count,
-            {open: writing, closed, blocked}[state]());
+        const views = {open: writing, closed, blocked, archived, recording: () => recording.root};
+        fill(root, !isSilent(state) && above, state === 'open' && count, views[state]());
         if (hadFocus)
-            root.querySelector('textarea, button.primary, button')?.focus();
+            root.querySelector('textarea, button.primary, button, a')?.focus();
     }
 
     function change(fresh) {
@@ -299,22 +384,27 @@ export function composer({thread: first, onSent}) {
     draw();
     drawAbove();
     fit();
+    const stopOthers = onSentElsewhere(afterOther);
     storedDraft(thread).then((stored) => stored && take(stored));
     return {
-        root, change, again,
+        root, change, again, takeFiles,
+        isOpen: () => shown === 'open',
         reply(message) {
-            if (shown === 'blocked')
+            if (isSilent(shown))
                 return;
             quoted = message;
             changed();
             root.querySelector('textarea, button.primary')?.focus();
         },
         edit(refused) {
-            const isTaken = take(refused);
+            take(refused);
             input.focus();
-            return isTaken;
         },
         focus: () => root.querySelector('textarea, button')?.focus({preventScroll: true}),
-        stop: () => clearInterval(timer),
+        stop() {
+            clearInterval(timer);
+            stopOthers();
+            recording?.keep(); // as a file of the draft
+        },
     };
 }

@@ -60,12 +60,25 @@ const TEXTS = lookup({
     system: (part) => part.body,
 });
 
+const segmenter = Intl.Segmenter && new Intl.Segmenter();
+
+// The beginning of a text: `count` characters as a reader counts them. A browser without
+// Intl.Segmenter cuts between code points, perhaps within a family of emoji.
+export function beginning(text, count) {
+    const letters = [];
+    for (const one of segmenter?.segment(text) ?? text) {
+        if (letters.push(one.segment ?? one) === count)
+            break;
+    }
+    return letters.join('');
+}
+
 // The first 200 characters of what the message says.
 export function summary(message) {
     if (!message.body)
         return t('inbox.unknownContent');
     const text = textOf(TEXTS[message.type]?.(content(message), message));
-    return text.trim() ? [...text].slice(0, 200).join('') : kindOf(message);
+    return text.trim() ? beginning(text, 200) : kindOf(message);
 }
 
 // The name of a contact: the profile's name, else user name, phone or user id.
@@ -89,7 +102,7 @@ export function identityOf(contact) {
 
 // One or two letters for the round picture of a contact.
 export function initials(contact) {
-    const words = nameOf(contact).match(/[\p{L}\p{N}]+/gu) ?? ['?'];
+    const words = nameOf(contact).match(/[\p{L}\p{M}\p{N}]+/gu) ?? ['?'];
     return words.length > 1 && /\p{L}/u.test(words[0])
         ? [...words[0]][0] + [...words.at(-1)][0] : [...words[0]][0];
 }

@@ -6,7 +6,7 @@ import {address} from '../router.js';
 import {button, codeBlock, copyButton, dialog, errorBox, facts, link, loading, moment}
     from '../ui.js';
 import {nameOf, phoneText, summary} from './describe.js';
-import {ticks} from './bubble.js';
+import {canReact, ticks} from './bubble.js';
 
 const STEPS = ['sent', 'delivered', 'read', 'played', 'failed'];
 
@@ -22,7 +22,7 @@ function history(statuses) {
         el('time', {datetime: one.timestamp, class: 'muted'}, dateTime(one.timestamp)))));
 }
 
-// Shows a message; resolves to 'reply' when the user wants to answer it.
+// Shows a message; resolves to 'reply' or 'react', what the user wants to do.
 export function showMessage(message, {canReply}) {
     return dialog(t('inbox.message'), (close) => {
         const box = el('div', {class: 'stack'}, loading());
@@ -43,6 +43,8 @@ export function showMessage(message, {canReply}) {
             el('div', {class: 'form-actions'},
                 canReply && button(t('inbox.reply'), () => close('reply'),
                     {kind: 'primary', icon: 'reply'}),
+                canReply && canReact(message, {}) && button(t('inbox.react'),
+                    () => close('react'), {icon: 'smile'}),
                 copyButton(message.wamid, t('inbox.copyId'))),
         ];
     }, {kind: 'large'});

@@ -1,12 +1,13 @@
-// The list of threads: newest first, with search, line and unread filters.
-import {call} from '../api.js';
+// The list of threads: newest first, those to answer longest first; with search and filters.
+import {call, serverTime} from '../api.js';
 import {el, fill, update} from '../dom.js';
-import {clock, date, t} from '../i18n.js';
+import {clock, date, number, relative, t} from '../i18n.js';
 import {icon} from '../icons.js';
-import {address} from '../router.js';
+import {address, go} from '../router.js';
 import {button, empty, errorBox, loading} from '../ui.js';
 import {iconOf, identityOf, initials, nameOf, summary} from './describe.js';
 import {ticks} from './bubble.js';
+import {foundMessages} from './found.js';
 
 const PAGE = 40;
 
@@ -24,6 +25,24 @@ function when(iso) {
 export function avatar(contact) {
     const sum = [...contact.id].reduce((total, letter) => total + letter.codePointAt(0), 0);
     return el('span', {class: `avatar tone-${sum % 6}`, 'aria-hidden': 'true'}, initials(contact));
+}
+
+const SOON = 4 * 3600000; // a window that ends within this time is mentioned
+
+// What there is to do: how long the contact has waited, that a message failed, and how long other
+// messages than templates are accepted if that ends soon.
+function marks(thread) {
+    const {waitingSince, failedAt, windowEndsAt} = thread;
+    const left = new Date(windowEndsAt) - serverTime();
+    return [
+        failedAt && el('span', {class: 'failed-mark', title: t('inbox.failedMark')},
+            icon('alert'), el('span', {class: 'off-screen'}, t('inbox.failedMark'))),
+        windowEndsAt && waitingSince && left > 0 && left < SOON &&
+            el('span', {class: 'badge warn', title: t('inbox.windowText')},
+                t('inbox.windowSoon', {time: relative(windowEndsAt, 'narrow', serverTime())})),
+        waitingSince && el('span', {class: 'small muted nowrap'},
+            t('inbox.waits', {time: relative(waitingSince, 'narrow', serverTime())})),
+    ];
 }
 
 function preview(message) {
@@ -49,11 +68,18 @@ function item(thread, {filters, selected, hasManyLines}) {
                     thread.line.name ?? thread.line.phoneNumber)),
             el('time', {class: 'small muted', datetime: thread.lastMessageAt},
                 when(thread.lastMessageAt))),
-        el('span', {class: 'thread-bottom'}, preview(thread.lastMessage),
+        el('span', {class: 'thread-bottom'}, preview(thread.lastMessage), marks(thread),
             thread.isBlocked && el('span', {class: 'blocked-mark', title: t('inbox.blocked')},
                 icon('block'), el('span', {class: 'off-screen'}, t('inbox.blocked'))),
-            thread.unread > 0 && el('span', {class: 'badge count'}, String(thread.unread),
-                el('span', {class: 'off-screen'}, t('inbox.unreadCount')))))));
+            thread.unread > 0 && el('span', {class: 'badge count'},
+                el('span', {'aria-hidden': 'true'}, number(thread.unread)),
+                el('span', {class: 'off-screen'},
+                    t('inbox.unreadCount', {count: thread.unread})))))));
+}
+
+// Those that wait, the longest first.
+function waitsLonger(a, b) {
+    return a.waitingSince === b.waitingSince ? a.id < b.id : a.waitingSince < b.waitingSince;
 }
 
 function isNewer(a, b) {
@@ -62,12 +88,12 @@ function isNewer(a, b) {
 
 // threadList({filters, lines}) returns {root, change(threads), select(id), reload(), draw(),
 // drop(id), loaded}; `loaded` is a promise of its first answer or failure.
-// filters: {line, q, unread} of the address; `lines`: a promise of the lines. A thread names its
-// line where there are several.
+// filters: {line, q, unread, waiting, failed} of the address; `lines`: a promise of the lines. A
+// thread names its line where there are several.
 export function threadList({filters, lines}) {
     const list = el('ul', {class: 'threads'});
     const foot = el('div', {class: 'more'});
-    const root = el('div', {class: 'thread-scroll'}, list, foot);
+    const root = el('div', {class: 'thread-scroll'}, list, foot, filters.q && messageSearch());
     const threads = new Map();
     let selected = null;
     let cursor = null;
@@ -78,10 +104,21 @@ export function threadList({filters, lines}) {
     let tellLoaded;
     const loaded = new Promise((resolve) => { tellLoaded = resolve; });
 
+    // The messages are searched when the user asks for it: that takes longer than the names.
+    function messageSearch() {
+        const start = button(t('inbox.findMessages', {words: filters.q}), () =>
+            start.replaceWith(foundMessages({q: filters.q, thread: null, open: (message) =>
+                go(`/inbox/${message.threadId}`, {...filters, at: message.id})})),
+        {icon: 'search', class: 'button find-messages'});
+        return start;
+    }
+
     function draw() {
-        const items = [...threads.values()].sort((a, b) => isNewer(a, b) ? -1 : 1);
+        const isBefore = filters.waiting && !filters.q ? waitsLonger : isNewer;
+        const items = [...threads.values()].sort((a, b) => isBefore(a, b) ? -1 : 1);
         update(list, items.map((thread) => ({thread, isSelected: thread.id === selected,
-            today: day(Date.now())})),
+            today: day(Date.now()),
+            minute: thread.waitingSince && Math.floor(Date.now() / 60000)})),
             ({thread}) => thread.id,
             ({thread}) => item(thread, {filters, selected, hasManyLines}));
         drawFoot(items.length);
@@ -96,7 +133,8 @@ export function threadList({filters, lines}) {
         else if (cursor)
             fill(foot, button(t('ui.more'), () => read(cursor), {kind: 'quiet'}));
         else if (!count)
-            fill(foot, filters.q || filters.unread ? empty(t('inbox.noneFound'))
+            fill(foot, filters.waiting && !filters.q ? empty(t('inbox.noneWaiting'))
+                : filters.q || filters.unread || filters.failed ? empty(t('inbox.noneFound'))
                 : empty(t('inbox.none'), t('inbox.noneText')));
         else
             fill(foot);
@@ -105,7 +143,8 @@ export function threadList({filters, lines}) {
     async function read(after) {
         const mine = ++turn;
         const [answer, known] = await Promise.all([call('GET', '/v2/threads', {query: {
-            lineId: filters.line, q: filters.q, unread: filters.unread, limit: PAGE, after}}),
+            lineId: filters.line, q: filters.q, unread: filters.unread, waiting: filters.waiting,
+            failed: filters.failed, limit: PAGE, after}}),
         lines]);
         if (mine !== turn)
             return;
@@ -135,15 +174,19 @@ export function threadList({filters, lines}) {
     // Whether a thread belongs to the list. A search is answered by the API only.
     function fits(thread) {
         return (!filters.line || thread.line.id === filters.line) &&
-            (!filters.unread || thread.unread > 0 || thread.id === selected) &&
+            ((!filters.unread || thread.unread > 0) &&
+                (!filters.waiting || thread.waitingSince) &&
+                (!filters.failed || thread.failedAt) || thread.id === selected) &&
             (!filters.q || threads.has(thread.id));
     }
 
     function change(changed) {
         for (const thread of changed) {
+            const since = threads.get(thread.id)?.waitingSince; // the open one keeps its place
             thread.formerIds.forEach((id) => threads.delete(id));
             if (fits(thread))
-                threads.set(thread.id, thread);
+                threads.set(thread.id, filters.waiting && !thread.waitingSince
+                    ? {...thread, waitingSince: since} : thread);
             else
                 threads.delete(thread.id);
         }

@@ -9,7 +9,9 @@ import {content} from './describe.js';
 
 const PAGE = 50;
 const NEAR = 700; // pixels from the top at which older messages are loaded
+const MOST_ROWS = 300; // in the page; the other messages are known, and have no row
 const SEARCHED_PAGES = 20; // for a quoted message
+const FOUND_PAGES = 200; // for one that a search found
 
 function order(message) {
     return `${message.timestamp} ${message.id}`;
@@ -42,12 +44,15 @@ export function firstPage(id) {
     return call('GET', `/v2/threads/${encodeURIComponent(id)}/messages`, {query: {limit: PAGE}});
 }
 
-// messageList({thread, definitionOf, open, reply, again, onEnd}) returns {root, load(first),
-// refresh(), redraw(), drawDays(), has(wamid), newest(), showEnd(), isAtEnd(), countUnread(count),
-// steady(work), stop(), end}. `first` is a promise of firstPage, or null; `end` is the element
-// below the messages. refresh() returns the messages that have arrived. onEnd() is called when
-// the user has scrolled to the newest message.
-export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
+// messageList({thread, definitionOf, open, reply, react, again, onEnd}) returns {root, load(first),
+// refresh(), redraw(), drawDays(), has(wamid), reveal(id), newest(), lastReceived(),
+// ownReaction(message), seenChange(), showEnd(), isAtEnd(), countUnread(count), steady(work),
+// stop(), end}. reveal(id) shows a message, and returns whether it has a place. `first` is a
+// promise of firstPage, or null; `end` is the element below the messages. refresh() returns the
+// messages that have arrived; lastReceived() the last one that the platform has delivered;
+// seenChange() the number of the last change that is shown. onEnd() is called when the user has
+// scrolled to the newest message.
+export function messageList({thread, definitionOf, open, reply, react, again, onEnd}) {
     const list = el('ol', {class: 'messages', on: {keydown: onKey, focusin: onFocus}});
     const top = el('div', {class: 'messages-top'});
     const end = el('div', {class: 'messages-end'}); // of the outbox
@@ -63,28 +68,38 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
     const byWamid = new Map(); // wamid -> message
     const days = new Map(); // day -> its row
     const about = new Map(); // wamid -> [reactions, edits and deletions of it]
-    let ids = []; // of the messages that have a row, oldest first
+    const ids = []; // of the messages that are shown or can be, oldest first
+    let from = 0, to = 0; // ids[from] to ids[to - 1] have a row
     let cursor = null;
     let change = 0;
     let isReading = false;
+    let hasFailed = false; // the last reading: the next one is the user's
     let isFollowing = true; // the newest message stays in view when the room changes
 
     // --- Rows ---
 
+    // What was said later about a message: reactions, edits and its deletion, oldest first.
+    function laterOf({wamid}) {
+        return (about.get(wamid) ?? []).toSorted((a, b) => order(a) < order(b) ? -1 : 1);
+    }
+
+    // The last reaction of each side.
+    function reactionsTo(message) {
+        return new Map(laterOf(message)
+            .filter(({type, status}) => type === 'reaction' && status !== 'failed')
+            .map((one) => [one.direction, textOf(content(one).emoji)]));
+    }
+
     function contextOf(message) {
-        const own = (about.get(message.wamid) ?? [])
-            .toSorted((a, b) => order(a) < order(b) ? -1 : 1);
-        const reactions = new Map(); // the last one of each side
-        for (const one of own.filter(({type}) => type === 'reaction'))
-            reactions.set(one.direction, textOf(content(one).emoji));
+        const own = laterOf(message);
         const edit = own.findLast(({type}) => type === 'edit');
         return {
             phoneNumberId: thread.line.phoneNumberId, name: thread.name, definitionOf, open, reply,
-            again, jumpTo,
+            react, again, jumpTo,
             quoted: byWamid.get(message.contextWamid),
             isDeleted: own.some(({type}) => type === 'revoke'),
             edited: edit && content(edit).message?.text?.body,
-            reactions: [...reactions].filter(([, emoji]) => emoji)
+            reactions: [...reactionsTo(message)].filter(([, emoji]) => emoji)
                 .map(([direction, emoji]) => ({direction, emoji})),
         };
     }
@@ -119,27 +134,72 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
         return low;
     }
 
+    function forgetRow(id) {
+        const row = byId.get(id);
+        if (row.node?.contains(document.activeElement))
+            scroll.focus({preventScroll: true});
+        row.node?.remove();
+        row.node = null;
+    }
+
     function removeRow(id) {
         const at = ids.indexOf(id);
         if (at < 0)
             return;
         ids.splice(at, 1);
-        byId.get(id).node?.remove();
-        byId.get(id).node = null;
+        from -= at < from ? 1 : 0;
+        to -= at < to ? 1 : 0;
+        byId.get(id).isListed = false;
+        forgetRow(id);
     }
 
+    function makeRow(at) {
+        const row = byId.get(ids[at]);
+        row.node = render(row.message);
+        list.insertBefore(row.node, at + 1 < to ? byId.get(ids[at + 1]).node : null);
+    }
+
+    // A message between, or beside, those that have a row gets one; at the end only if the newest
+    // one has.
     function insertRow(message) {
         const at = position(message);
-        const node = render(message);
-        byId.get(message.id).node = node;
-        list.insertBefore(node, at < ids.length ? byId.get(ids[at]).node : null);
+        const hasNewest = to === ids.length;
         ids.splice(at, 0, message.id);
+        if (at < from || (at === from && from > 0)) {
+            from++;
+            to++;
+        } else if (at < to || (at === to && hasNewest)) {
+            to++;
+            makeRow(at);
+        }
     }
 
-    // Keeps what is known of a message; returns the ids of the rows that depend on it.
+    // Gives rows to these messages and to no others.
+    function showRows(first, last) {
+        for (let i = from; i < to; i++)
+            if (i < first || i >= last)
+                forgetRow(ids[i]);
+        [from, to] = [first, last];
+        for (let i = last - 1; i >= first; i--)
+            if (!byId.get(ids[i]).node)
+                makeRow(i);
+        drawDays();
+        rove();
+    }
+
+    // Shows a page more at one side, and drops what is too far away at the other one.
+    function extend(isBack) {
+        const first = isBack ? Math.max(0, from - PAGE) : from;
+        const last = isBack ? to : Math.min(ids.length, to + PAGE);
+        steady(() => showRows(isBack ? first : Math.max(first, last - MOST_ROWS),
+            isBack ? Math.min(last, first + MOST_ROWS) : last));
+    }
+
+    // Keeps what is known of a message, and draws the one that it is about.
     function keep(message) {
         const old = byId.get(message.id);
-        byId.set(message.id, {message, day: dayOf(message), node: old?.node ?? null});
+        byId.set(message.id, {message, day: dayOf(message), node: old?.node ?? null,
+            isListed: old?.isListed ?? false});
         byWamid.set(message.wamid, message);
         change = Math.max(change, message.change);
         const target = targetOf(message);
@@ -159,8 +219,9 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
                 continue;
             if (byId.get(message.id).node)
                 redraw(message.id);
-            else
+            else if (!byId.get(message.id).isListed)
                 insertRow(message);
+            byId.get(message.id).isListed = true;
             (about.get(message.wamid) ?? []).filter(({type}) => type !== 'reaction')
                 .forEach(({id}) => removeRow(id));
         }
@@ -171,7 +232,7 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
     // The days are rows between the messages.
     function drawDays() {
         const firsts = new Map();
-        for (const id of ids) {
+        for (const id of ids.slice(from, to)) {
             const {day, node} = byId.get(id);
             if (!firsts.has(day))
                 firsts.set(day, node);
@@ -202,7 +263,7 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
     }
 
     function lastRow() {
-        return ids.length ? byId.get(ids.at(-1)).node : null;
+        return to > from ? byId.get(ids[to - 1]).node : null;
     }
 
     function onFocus(event) {
@@ -217,9 +278,11 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
         const at = ids.indexOf(event.target.id);
         const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
         const {message} = byId.get(event.target.id);
-        if (step)
-            byId.get(ids[at + step])?.node.focus();
-        else if (event.key === 'Enter')
+        if (step) {
+            if (at + step < from || at + step >= to)
+                extend(step < 0);
+            byId.get(ids[at + step])?.node?.focus();
+        } else if (event.key === 'Enter')
             open(message);
         else if (event.key === 'r' && !event.ctrlKey && !event.metaKey)
             reply(message);
@@ -231,10 +294,13 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
     // --- Scrolling ---
 
     function isAtEnd() {
-        return scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
+        return to === ids.length &&
+            scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 40;
     }
 
     function showEnd() {
+        if (to < ids.length)
+            showRows(Math.max(0, ids.length - 2 * PAGE), ids.length);
         scroll.scrollTop = scroll.scrollHeight;
         isFollowing = true;
         down.hidden = true;
@@ -245,16 +311,33 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
         down.hidden = isFollowing;
         if (isFollowing)
             onEnd();
-        if (scroll.scrollTop < NEAR && cursor && !isReading)
+        const below = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
+        if (scroll.scrollTop < NEAR && from > 0)
+            extend(true);
+        else if (scroll.scrollTop < NEAR && cursor && !isReading && !hasFailed)
             readOlder();
+        else if (below < NEAR && to < ids.length)
+            extend(false);
+    }
+
+    function firstInView() {
+        let low = from, high = to;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            const {node} = byId.get(ids[middle]);
+            if (node.offsetTop + node.offsetHeight > scroll.scrollTop)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        return low < to ? byId.get(ids[low]).node : null;
     }
 
     // Runs a change of the rows and keeps what is in view at its place: the newest message at the
-    // end, else the first row that is visible.
+    // end, else the first message that is visible: the row of a day moves to an older message.
     function steady(work) {
         const wasAtEnd = isAtEnd();
-        const fixed = wasAtEnd ? null : [...list.children].find((node) =>
-            node.offsetTop + node.offsetHeight > scroll.scrollTop);
+        const fixed = wasAtEnd ? null : firstInView();
         const before = fixed?.offsetTop;
         work();
         if (wasAtEnd)
@@ -264,14 +347,27 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
         down.hidden = isAtEnd();
     }
 
-    async function jumpTo(wamid) {
-        for (let i = 0; i < SEARCHED_PAGES && !byWamid.has(wamid) && cursor; i++)
+    const jumpTo = (wamid) => showRow(() => byWamid.get(wamid)?.id, SEARCHED_PAGES);
+
+    // Shows the row of the message whose id `find` returns, and reads older pages until there is
+    // one. Returns whether the message has a row.
+    async function showRow(find, pages) {
+        for (let i = 0, last; i < pages && !find() && cursor && cursor !== last; i++) {
+            last = cursor;
             await readOlder();
-        const node = byId.get(byWamid.get(wamid)?.id)?.node;
-        if (!node)
-            return;
+        }
+        const row = byId.get(find());
+        if (!row?.isListed)
+            return false;
+        isFollowing = false;
+        if (!row.node) {
+            const first = Math.max(0, ids.indexOf(row.message.id) - PAGE);
+            showRows(first, Math.min(ids.length, first + 2 * PAGE));
+        }
+        const {node} = row;
         node.scrollIntoView({block: 'center'});
         node.focus({preventScroll: true});
+        return true;
     }
 
     // --- Reading ---
@@ -280,7 +376,8 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
         if (isReading)
             return;
         isReading = true;
-        fill(top, loading());
+        hasFailed = false;
+        steady(() => fill(top, loading()));
         try {
             const answer = await call('GET', `/v2/threads/${thread.id}/messages`,
                 {query: {limit: PAGE, before: cursor}});
@@ -288,9 +385,11 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
             steady(() => {
                 fill(top);
                 add(answer.items);
+                showRows(from, Math.min(to, from + MOST_ROWS));
             });
         } catch (error) {
-            fill(top, errorBox(error), button(t('ui.retry'), readOlder));
+            steady(() => fill(top, errorBox(error), button(t('ui.retry'), readOlder)));
+            hasFailed = true;
         } finally {
             isReading = false;
         }
@@ -318,13 +417,23 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
             const first = cursor && ids.length ? order(byId.get(ids[0]).message) : '';
             arrived.push(...items.filter((one) =>
                 one.direction === 'in' && !byId.has(one.id) && order(one) > first));
-            steady(() => add(items.filter((one) => byId.has(one.id) || order(one) > first ||
-                targetOf(one))));
+            const isEnd = isAtEnd();
+            steady(() => {
+                add(items.filter((one) => byId.has(one.id) || order(one) > first ||
+                    targetOf(one)));
+                if (isEnd)
+                    showRows(Math.max(from, to - MOST_ROWS), to);
+            });
             for (const one of items)
                 change = Math.max(change, one.change);
             after = paging.cursors.after;
         } while (after);
         return arrived;
+    }
+
+    function lastOf(fits) {
+        return [...byId.values()].reduce((last, {message}) =>
+            fits(message) && (!last || order(message) > order(last)) ? message : last, null);
     }
 
     // The button that leads to the newest message says how many were not read.
@@ -336,10 +445,14 @@ export function messageList({thread, definitionOf, open, reply, again, onEnd}) {
     resized.observe(scroll);
     return {
         root, load, refresh, showEnd, end, steady, drawDays, isAtEnd, countUnread,
-        redraw: () => steady(() => ids.forEach(redraw)),
+        redraw: () => steady(() => ids.slice(from, to).forEach(redraw)),
         has: (wamid) => byWamid.has(wamid),
-        newest: () => [...byId.values()].reduce((last, {message}) =>
-            !last || order(message) > order(last) ? message : last, null),
+        reveal: (id) => showRow(() => byId.has(id) && id, FOUND_PAGES),
+        newest: () => lastOf(() => true),
+        ownReaction: (message) => reactionsTo(message).get('out'),
+        seenChange: () => change,
+        lastReceived: () => lastOf(({direction, source}) =>
+            direction === 'in' && source === 'webhook'),
         stop: () => resized.disconnect(),
     };
 }

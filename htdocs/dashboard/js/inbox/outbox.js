@@ -2,8 +2,9 @@
 // key before it is sent, and keeps key and body until its outcome is known, also when the page is
 // loaded again: an answer that was lost is requested again, and the message is sent once.
 import {call} from '../api.js';
-import {dropFile, dropKept, keep, onOwnerLeft, readKept} from '../kept.js';
+import {dropKept, keep, onOwnerLeft, readKept} from '../kept.js';
 import {checkChanges} from '../live.js';
+import {forgetFile} from './files.js';
 
 const PAUSES = [1000, 2000, 4000]; // before the repetitions after a lost answer
 
@@ -11,53 +12,83 @@ const PAUSES = [1000, 2000, 4000]; // before the repetitions after a lost answer
 const LONGEST_QUESTION = 23 * 3600 * 1000;
 const KIND = 'outbox';
 
-const entries = []; // {id, threadId, key, path, body, file, draft, text, state, error, wamid, at}
+// {id, batch, threadId, key, path, body, file, draft, text, state, error, progress, wamid, at}
+const entries = [];
+const awaited = new Set(); // batches that another tab sends
 const listeners = new Set();
-const locks = new Map(); // id -> ends the lock of the entry
+const locks = new Map(); // batch -> ends its lock
+const uploads = new Map(); // id -> AbortController of the upload that runs
 
 onOwnerLeft(() => {
-    entries.splice(0).forEach(unlock);
+    entries.splice(0).forEach((entry) => {
+        uploads.get(entry.id)?.abort();
+        unlock(entry);
+    });
 });
 
-// One tab sends an entry: the one that has its lock, which ends with the tab. Returns whether this
-// one has it.
-function lock({id}) {
+// What was sent at once is a batch: one tab sends all of it, in its order.
+const batchOf = ({id, batch}) => batch ?? id;
+
+// The tab that sends a batch has its lock, which ends with the tab. Returns whether this one has
+// it. `isPatient`: waits until it has it.
+function lock(entry, isPatient = false) {
+    const batch = batchOf(entry);
+    if (locks.has(batch))
+        return Promise.resolve(true);
     return new Promise((resolve, reject) => {
-        navigator.locks.request(`switchboard-${id}`, {ifAvailable: true}, (held) => {
+        navigator.locks.request(`switchboard-${batch}`, {ifAvailable: !isPatient}, (held) => {
             resolve(Boolean(held));
-            return held && new Promise((end) => locks.set(id, end));
+            return held && new Promise((end) => locks.set(batch, end));
         }).catch(reject);
     });
 }
 
-function unlock({id}) {
-    locks.get(id)?.();
-    locks.delete(id);
+// Takes over a batch whose tab ends before the outcome of each entry is known.
+async function awaitOther(value) {
+    const batch = batchOf(value);
+    if (awaited.has(batch))
+        return;
+    awaited.add(batch);
+    await lock(value, true);
+    awaited.delete(batch);
+    unlock(value);
+    await restoreOutbox();
+}
+
+// Ends the lock of a batch without entries.
+function unlock(entry) {
+    const batch = batchOf(entry);
+    if (entries.some((one) => batchOf(one) === batch))
+        return;
+    locks.get(batch)?.();
+    locks.delete(batch);
 }
 
 function drop(entry) {
     dropKept(KIND, entry.id);
-    dropFile(entry.file);
+    forgetFile(entry.file);
 }
 
-function tell(entry) {
+function notify(entry) {
     for (const listener of listeners)
         listener(entry.threadId);
 }
 
-// state: sending; sent (the platform has it, the thread does not show it yet); unknown (no answer
-// that says whether it was sent); failed (not sent, see `error`).
+// state: waiting (for those that were sent with it, before it); sending; sent (the platform has it,
+// the thread does not show it yet); unknown (no answer that says whether it was sent); stopped (its
+// upload got no answer: nothing was sent, and it goes on with the connection); failed (not sent,
+// see `error`); cancelled (by the user, before it was sent).
 function set(entry, state, error = null) {
     if (!entries.includes(entry))
         return; // its user has logged out
     entry.state = state;
     entry.error = error && {message: error.message, status: error.status,
-        requestId: error.requestId};
+        requestId: error.requestId, isOfUpload: isUploading(entry)};
     if (state === 'sent')
         drop(entry);
     else
         keep(KIND, entry.id, {...entry});
-    tell(entry);
+    notify(entry);
 }
 
 // Whether the same request can still settle an unknown outcome.
@@ -80,31 +111,54 @@ export function remove(entry) {
         entries.splice(at, 1);
     drop(entry);
     unlock(entry);
-    tell(entry);
+    notify(entry);
+    deliverNext();
+}
+
+function byTime(a, b) {
+    return a.at < b.at ? -1 : 1;
 }
 
 // Takes over what a page that has ended left, and asks again for what it did not know.
 export async function restoreOutbox() {
-    for (const {value} of await readKept(KIND)) {
-        if (entries.some(({id}) => id === value.id) || !await lock(value))
+    const values = (await readKept(KIND)).map(({value}) => value);
+    for (const value of values.toSorted(byTime)) {
+        if (entries.some(({id}) => id === value.id))
             continue;
+        if (!await lock(value)) {
+            awaitOther(value);
+            continue;
+        }
         if (entries.some(({id}) => id === value.id))
             continue; // another call has taken it over meanwhile
-        const entry = value.state === 'sending'
-            ? {...value, state: 'unknown', error: {}, isDoubtful: true} : value;
+        const entry = restored(value);
         entries.push(entry);
-        entries.sort((a, b) => a.at < b.at ? -1 : 1);
-        tell(entry);
-        if (entry.state === 'unknown' && canAsk(entry))
+        entries.sort(byTime);
+        notify(entry);
+        if (canGoOn(entry))
             deliver(entry);
     }
+    deliverNext();
+}
+
+// A message that was being sent may have been sent; one whose file was being uploaded was not.
+function restored(value) {
+    if (value.state !== 'sending')
+        return value;
+    return isUploading(value) ? {...value, state: 'stopped'}
+        : {...value, state: 'unknown', error: {}, isDoubtful: true};
+}
+
+// Whether it is requested again without a word of the user.
+function canGoOn(entry) {
+    return entry.state === 'stopped' || (entry.state === 'unknown' && canAsk(entry));
 }
 
 // The entries of threads that were merged into this one are its own.
 export function moveOutbox({id, formerIds}) {
     for (const entry of entries.filter(({threadId}) => formerIds.includes(threadId))) {
         entry.threadId = id;
-        tell(entry);
+        notify(entry);
     }
 }
 
@@ -127,34 +181,98 @@ function isWorthRepeating(error) {
     return error.status === 0 || (error.status === 409 && error.details?.outcome === 'running');
 }
 
+// The part of the body that names the file.
+function mediaOf({body}) {
+    return body.media ?? body.sticker;
+}
+
+// Whether its file is not at the platform yet, so that nothing was sent.
+function isUploading(entry) {
+    return Boolean(entry.file) && !mediaOf(entry).mediaId;
+}
+
+// In whole percents: each one is drawn.
+function showProgress(entry, part) {
+    const progress = Math.floor(part * 100);
+    if (entry.progress === progress)
+        return;
+    entry.progress = progress;
+    notify(entry);
+}
+
+// Whether an entry can be cancelled: it waits, or its file is being uploaded.
+export function canCancel(entry) {
+    return entry.state === 'waiting' || (entry.state === 'sending' && uploads.has(entry.id));
+}
+
+export function cancel(entry) {
+    if (!canCancel(entry))
+        return;
+    set(entry, 'cancelled');
+    uploads.get(entry.id)?.abort();
+    deliverNext();
+}
+
 async function upload(entry) {
     const {file, uploadKey, phoneNumberId} = entry.file;
     const form = new FormData();
     form.append('phoneNumberId', phoneNumberId);
     form.append('file', file, file.name);
+    const controller = new AbortController();
+    uploads.set(entry.id, controller);
     try {
-        const {mediaId} = await call('POST', '/v2/media/upload', {body: form, key: uploadKey});
-        entry.body.media.mediaId = mediaId;
+        const {mediaId} = await call('POST', '/v2/media/upload', {body: form, key: uploadKey,
+            signal: controller.signal, onProgress: (part) => showProgress(entry, part)});
+        mediaOf(entry).mediaId = mediaId;
     } catch (error) {
-        // an upload has no status that settles it: the next one is a new one, and nothing is sent
-        if (error.details?.outcome === 'unknown')
+        // without an answer, or while it runs, the next one has the same key, so that the platform
+        // gets the file once; any other answer is kept under its key
+        if (!isWorthRepeating(error))
             entry.file.uploadKey = newKey();
         throw error;
+    } finally {
+        uploads.delete(entry.id);
+        entry.progress = null;
+        notify(entry);
     }
     keep(KIND, entry.id, {...entry});
 }
 
 async function attempt(entry) {
-    if (entry.file && !entry.body.media.mediaId)
+    if (entry.file && !mediaOf(entry).mediaId)
         await upload(entry);
     const answer = await call('POST', entry.path, {body: entry.body, key: entry.key});
     entry.wamid = answer.messages?.[0]?.id;
 }
 
-// Sends an entry; the same call repeats it.
-export async function deliver(entry) {
-    entry.askedAt ??= Date.now();
-    set(entry, 'sending');
+// What an upload that failed for the last time makes of its entry. It can be repeated at any time.
+function setNotUploaded(entry, error) {
+    set(entry, error.status === 0 ? 'stopped' : 'failed', error);
+}
+
+// Returns whether a failed request of an entry is to be repeated; else its state says why not.
+function hasNext(entry, error, isLast) {
+    if (entry.state === 'cancelled')
+        return false;
+    if (isUploading(entry)) {
+        if (!isLast && isUnknown(error, entry))
+            return true;
+        setNotUploaded(entry, error);
+        return false;
+    }
+    if (!isUnknown(error, entry)) {
+        set(entry, 'failed', error);
+        return false;
+    }
+    entry.isDoubtful = true;
+    if (!isLast && isWorthRepeating(error))
+        return true;
+    set(entry, 'unknown', error);
+    return false;
+}
+
+// Sends an entry until its outcome is known, or asking again does not help.
+async function settleEntry(entry) {
     for (let i = 0; ; i++) {
         try {
             await attempt(entry);
@@ -162,15 +280,8 @@ export async function deliver(entry) {
             checkChanges();
             return;
         } catch (error) {
-            if (!isUnknown(error, entry)) {
-                set(entry, 'failed', error);
+            if (!hasNext(entry, error, i >= PAUSES.length))
                 return;
-            }
-            entry.isDoubtful = true;
-            if (!isWorthRepeating(error) || i >= PAUSES.length) {
-                set(entry, 'unknown', error);
-                return;
-            }
         }
         await new Promise((resolve) => setTimeout(resolve, PAUSES[i]));
         if (!entries.includes(entry))
@@ -178,23 +289,61 @@ export async function deliver(entry) {
     }
 }
 
-// Adds a message and sends it: {threadId, key, path, body, text, draft}. With a file to upload
-// first, `file` is {id, file, uploadKey, phoneNumberId}, and the body's `media` gets its id. `text`
-// is what the page shows, `draft` the {text, quoted} that it was made of, or null.
-export async function enqueue(message) {
-    const entry = {...message, id: `out-${message.key}`, state: 'sending', error: null,
-        at: new Date().toISOString()};
-    entries.push(entry);
-    await Promise.all([lock(entry), deliver(entry)]);
+// Sends an entry; the same call repeats it.
+export async function deliver(entry) {
+    entry.askedAt ??= Date.now();
+    set(entry, 'sending');
+    await settleEntry(entry);
+    deliverNext();
 }
 
-// A failed message is sent again as a new one: its key has its answer.
+// Sends those that wait for one that is settled, so that the recipient gets them in their order.
+function deliverNext() {
+    const isOpen = (entry) => ['waiting', 'sending'].includes(entry.state) || canGoOn(entry);
+    for (const entry of entries.filter(({state}) => state === 'waiting'))
+        if (!entries.some((one) => one.id === entry.after && isOpen(one)))
+            deliver(entry);
+}
+
+// Adds messages and sends them, one after another: [{threadId, key, path, body, text, draft}]. With
+// a file to upload first, `file` is {id, file, uploadKey, phoneNumberId}, and the body's `media` or
+// `sticker` gets its id. `text` is what the page shows, `draft` the {text, quoted} that it was made
+// of, or null. Messages of the same draft in two tabs have the same keys: one tab sends them.
+export async function enqueue(messages) {
+    const now = Date.now();
+    const fresh = messages.map((message, i) => ({...message, id: `out-${message.key}`,
+        state: 'sending', error: null, at: new Date(now + i).toISOString()}));
+    fresh.forEach((entry, i) => {
+        entry.batch = fresh[0].id;
+        entry.after = fresh[i - 1]?.id;
+    });
+    entries.push(...fresh);
+    fresh.slice(1).forEach((entry) => set(entry, 'waiting'));
+    set(fresh[0], 'sending');
+    if (!await lock(fresh[0]))
+        fresh.forEach(leaveToOther);
+    else if (entries.includes(fresh[0]))
+        await deliver(fresh[0]);
+    else
+        deliverNext(); // it was cancelled meanwhile
+}
+
+function leaveToOther(entry) {
+    const at = entries.indexOf(entry);
+    if (at < 0)
+        return; // its user has logged out
+    entries.splice(at, 1);
+    notify(entry);
+    awaitOther(entry);
+}
+
+// A failed message is sent again as a new one: its key has its answer, unless its file was not
+// uploaded.
 export function sendAgain(entry) {
-    entry.key = newKey();
+    if (!isUploading(entry))
+        entry.key = newKey();
     entry.askedAt = Date.now();
     entry.isDoubtful = false;
-    if (entry.file)
-        entry.file.uploadKey = newKey();
     return deliver(entry);
 }
 
@@ -206,11 +355,16 @@ export function removeShown(threadId, hasMessage) {
             remove(entry);
 }
 
+function askAgain(list) {
+    for (const entry of list.filter(canGoOn))
+        deliver(entry);
+}
+
 // The same, and asks again for those whose outcome is unknown: the first status of a message
 // settles it.
 export function settle(threadId, hasMessage) {
     removeShown(threadId, hasMessage);
-    for (const entry of waiting(threadId))
-        if (entry.state === 'unknown' && canAsk(entry))
-            deliver(entry);
+    askAgain(waiting(threadId));
 }
+
+window.addEventListener('online', () => askAgain(entries));

@@ -1,26 +1,33 @@
 // One thread: its heading, its messages, what is being sent, and the composer.
-import {call} from '../api.js';
-import {el, fill, update} from '../dom.js';
+import {call, serverTime} from '../api.js';
+import {el, fill, morph, update} from '../dom.js';
 import {clock, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {checkChanges} from '../live.js';
+import {setThing} from '../title.js';
 import {definitions} from '../templates/store.js';
-import {button, confirm, showError} from '../ui.js';
-import {composer} from './composer.js';
+import {button, confirm, showError, toast} from '../ui.js';
+import {composer, recipientOf, stateOf} from './composer.js';
 import {identityOf, nameOf, summary} from './describe.js';
 import {showContact, showMessage} from './details.js';
+import {dropZone} from './drop.js';
+import {formatted} from './formatted.js';
+import {threadSearch} from './found.js';
 import {avatar} from './list.js';
 import {messageList} from './messages.js';
 import {
-    canAsk, deliver, moveOutbox, onOutbox, remove, removeShown, restoreOutbox, sendAgain, settle,
-    waiting,
+    canAsk, canCancel, cancel, deliver, moveOutbox, newKey, onOutbox, remove, removeShown,
+    restoreOutbox, sendAgain, settle, waiting,
 } from './outbox.js';
+import {chooseReaction} from './reactions.js';
+import {receipts} from './receipts.js';
+import {signOf} from './tray.js';
 
 const ANNOUNCED = 5; // messages that stay in the live region
 
 // "3 h 12 min" until the window ends, or null.
 function timeLeft(iso) {
-    const minutes = Math.floor((new Date(iso) - Date.now()) / 60000);
+    const minutes = Math.floor((new Date(iso) - serverTime()) / 60000);
     if (!iso || minutes < 0)
         return null;
     return t(minutes < 60 ? 'inbox.minutesLeft' : 'inbox.hoursLeft',
@@ -33,41 +40,66 @@ function windowState(thread) {
         icon('clock'), left ?? t('inbox.closed'));
 }
 
-// A message that is not in the thread yet. onEdit(draft) returns whether it was taken.
-function pending(entry, onEdit) {
-    const state = {
-        sending: () => t('inbox.sending'),
-        sent: () => t('inbox.status.accepted'),
-        unknown: () => t(canAsk(entry) ? 'inbox.unknown' : 'inbox.unknownLong'),
-        failed: () => entry.error.message,
-    }[entry.state]();
-    const isOver = entry.state === 'unknown' || entry.state === 'failed';
-    return el('li', {class: `message out pending ${entry.state}`},
-        el('div', {class: 'bubble'},
-            el('p', {class: 'foreign'}, entry.text),
-            isOver && el('div', {class: 'failure', role: 'alert'}, el('p', {}, state),
-                entry.error.requestId && el('p', {class: 'small'}, t('error.request'), ' ',
-                    el('code', {}, entry.error.requestId))),
-            el('p', {class: 'meta'}, !isOver && el('span', {}, state),
-                el('time', {datetime: entry.at}, clock(entry.at)), icon('clock')),
-            isOver && el('div', {class: 'actions'},
-                entry.state === 'unknown' && canAsk(entry)
-                    ? button(t('inbox.checkAgain'), () => deliver(entry), {icon: 'refresh'})
-                    : button(t('inbox.sendAgain'), () => sendAgain(entry), {icon: 'refresh'}),
-                entry.state === 'failed' && entry.draft && button(t('inbox.editAgain'), () => {
-                    if (!onEdit({...entry.draft, file: entry.file ?? null}))
-                        return;
-                    entry.file = null; // it is the draft's
-                    remove(entry);
-                }),
-                button(t('inbox.discard'), () => remove(entry), {kind: 'quiet'}))));
+// What the state of such a message says.
+const STATES = {
+    waiting: () => t('inbox.waiting'),
+    sending: (entry) => t(canCancel(entry) ? 'inbox.uploading' : 'inbox.sending'),
+    sent: () => t('inbox.status.accepted'),
+    unknown: (entry) => t(canAsk(entry) ? 'inbox.unknown' : 'inbox.unknownLong'),
+    stopped: () => t('inbox.uploadStopped'),
+    failed: ({error}) => error.isOfUpload
+        ? t('inbox.uploadFailed', {reason: error.message}) : error.message,
+    cancelled: () => t('inbox.cancelled'),
+};
+
+function uploadRow(entry) {
+    return el('div', {class: 'upload'},
+        entry.state === 'sending' && el('progress', {
+            max: 100, value: entry.progress ?? 0, 'aria-label': t('inbox.uploading')}),
+        button(t('ui.cancel'), () => cancel(entry), {kind: 'quiet', icon: 'close',
+            isIconOnly: true}));
 }
 
-// threadView({thread, lines, onThread}) returns {root, load(messages), change(thread), refresh(),
-// draw(), stop(), focus()}. `messages`: a promise of its first page, or null. onThread(thread) is
-// called with what an action here changed. draw() shows times and days anew.
-export function threadView({thread: first, lines, onThread}) {
+function pendingActions(entry, onEdit) {
+    const edit = () => {
+        onEdit({...entry.draft, files: entry.file ? [entry.file] : []});
+        entry.file = null; // it is the draft's
+        remove(entry);
+    };
+    return el('div', {class: 'actions'},
+        entry.state === 'unknown' && canAsk(entry)
+            ? button(t('inbox.checkAgain'), () => deliver(entry), {icon: 'refresh'})
+            : button(t('inbox.sendAgain'), () => sendAgain(entry), {icon: 'refresh'}),
+        entry.state !== 'unknown' && entry.draft && button(t('inbox.editAgain'), edit),
+        button(t('inbox.discard'), () => remove(entry), {kind: 'quiet'}));
+}
+
+// A message that is not in the thread yet.
+function pending(entry, onEdit) {
+    const state = STATES[entry.state](entry);
+    const isOver = ['unknown', 'stopped', 'failed', 'cancelled'].includes(entry.state);
+    return el('li', {class: `message out pending ${entry.state}`},
+        el('div', {class: 'bubble'},
+            el('div', {class: 'pending-what'}, entry.file && signOf(entry.file),
+                el('p', {class: 'foreign'}, formatted(entry.text))),
+            isOver && el('div', {class: 'failure', role: 'alert'}, el('p', {}, state),
+                entry.error?.requestId && el('p', {class: 'small'}, t('error.request'), ' ',
+                    el('code', {}, entry.error.requestId))),
+            canCancel(entry) && uploadRow(entry),
+            el('p', {class: 'meta'}, !isOver && el('span', {}, state),
+                el('time', {datetime: entry.at}, clock(entry.at)), icon('clock')),
+            isOver && pendingActions(entry, onEdit)));
+}
+
+// threadView({thread, lines, onThread, listAddress}) returns {root, load(messages, at),
+// change(thread), refresh(), draw(), stop(), focus()}. `messages`: a promise of its first page, or
+// null; `at`: the id of the message to show, without it the newest one.
+// onThread(thread) is called with what an action here changed; listAddress() is where the way back
+// leads. draw() shows times and days anew.
+export function threadView({thread: first, lines, onThread, listAddress}) {
     let thread = first;
+    let isLeft = false; // it was marked as unread
+    let search = null; // the search within the thread, while it is open
     const root = el('section', {class: 'thread-view', 'aria-labelledby': 'thread-name'});
     const head = el('header', {class: 'thread-head'});
     const templates = definitions(thread.line.phoneNumberId, () => list.redraw());
@@ -76,10 +108,20 @@ export function threadView({thread: first, lines, onThread}) {
         definitionOf: (name, language) => templates.find(name, language),
         open: openMessage,
         reply: (message) => writer.reply(message),
+        react: (message) => react(message).catch(showError),
         again: (message) => writer.again(message),
         onEnd: () => markRead().catch(showError),
     });
-    const writer = composer({thread, onSent: () => list.showEnd()});
+    const shownReceipts = receipts({
+        phoneNumberId: thread.line.phoneNumberId, lastReceived: () => list.lastReceived(),
+    });
+    const writer = composer({
+        thread, onInput: shownReceipts.write,
+        onSent() {
+            shownReceipts.sent();
+            list.showEnd();
+        },
+    });
     // What has arrived, for screen readers: the list of messages changes also when older ones come.
     const arrivals = el('div', {
         class: 'off-screen', role: 'log', 'aria-label': t('inbox.arrivals'),
@@ -87,9 +129,11 @@ export function threadView({thread: first, lines, onThread}) {
     const outbox = el('ol', {class: 'messages'});
     fill(list.end, outbox);
 
+    // The nodes stay, and the focus with them.
     function drawHead() {
-        fill(head,
-            el('a', {class: 'button quiet icon-only thread-back', href: '#/inbox',
+        setThing(nameOf(thread.contact));
+        morph(head, el('header', {class: 'thread-head'},
+            el('a', {class: 'button quiet icon-only thread-back', href: listAddress(),
                 'aria-label': t('inbox.back'), title: t('inbox.back')}, icon('back')),
             avatar(thread.contact),
             el('div', {class: 'thread-title'},
@@ -97,16 +141,80 @@ export function threadView({thread: first, lines, onThread}) {
                     el('bdi', {}, nameOf(thread.contact))),
                 el('p', {class: 'small muted cut'}, [identityOf(thread.contact),
                     thread.line.name ?? thread.line.phoneNumber].filter(Boolean).join(' · '))),
-            el('div', {class: 'actions'}, windowState(thread),
+            el('div', {class: 'actions'}, windowState(thread), doneButton(),
+                button(t('inbox.searchThread'), toggleSearch,
+                    {kind: 'quiet', icon: 'search', isIconOnly: true}),
+                button(t('inbox.markUnread'), markUnread,
+                    {kind: 'quiet', icon: 'dot', isIconOnly: true}),
                 button(t('inbox.contact'), () => void showContact(thread.contact, lines),
                     {kind: 'quiet', icon: 'person', isIconOnly: true}),
                 !thread.isBlocked && button(t('inbox.block'), block,
-                    {kind: 'quiet', icon: 'block', isIconOnly: true})));
+                    {kind: 'quiet', icon: 'block', isIconOnly: true}))));
+    }
+
+    // The way back from what was found leads to the newest message.
+    function toggleSearch() {
+        if (search) {
+            search.root.remove();
+            search = null;
+            list.showEnd();
+            root.querySelector('h1').focus({preventScroll: true});
+            return;
+        }
+        search = threadSearch({thread, open: (message) => reveal(message.id), close: toggleSearch});
+        head.after(search.root);
+        search.focus();
+    }
+
+    // Shows a message in its place; one without a place there by itself.
+    async function reveal(id) {
+        try {
+            if (!await list.reveal(id))
+                await openMessage(await call('GET', `/v2/messages/${encodeURIComponent(id)}`));
+        } catch (error) {
+            showError(error);
+        }
+    }
+
+    // Done, while there is something to do; after it the way back.
+    function doneButton() {
+        if (thread.waitingSince || thread.failedAt)
+            return button(t('inbox.done'), markDone, {icon: 'check'});
+        return thread.doneAt && thread.doneAt > thread.lastMessageAt &&
+            button(t('inbox.undone'), undo, {kind: 'quiet'});
+    }
+
+    // What was seen is done; a message that came meanwhile still waits.
+    async function markDone() {
+        const left = await call('POST', `/v2/threads/${thread.id}/done`,
+            {body: {change: list.seenChange()}});
+        afterDone(left);
+        toast(t(left.waitingSince ? 'inbox.doneMeanwhile' : 'inbox.doneNow'));
+    }
+
+    async function undo() {
+        afterDone(await call('DELETE', `/v2/threads/${thread.id}/done`));
+    }
+
+    function afterDone(left) {
+        change({...thread, ...left});
+        onThread(thread);
+        checkChanges();
+    }
+
+    // The thread closes: an open one is read at once.
+    async function markUnread() {
+        const {unread} = await call('POST', `/v2/threads/${thread.id}/unread`, {body: {}});
+        isLeft = true;
+        thread = {...thread, unread};
+        onThread(thread);
+        checkChanges();
+        location.hash = listAddress();
     }
 
     function drawOutbox() {
         list.steady(() => update(outbox, waiting(thread.id).map((entry) => ({
-            id: entry.id, state: entry.state, entry})), ({id}) => id,
+            id: entry.id, canCancel: canCancel(entry), entry})), ({id}) => id,
         ({entry}) => pending(entry, writer.edit)));
     }
 
@@ -114,6 +222,23 @@ export function threadView({thread: first, lines, onThread}) {
         const wanted = await showMessage(message, {canReply: !thread.isBlocked});
         if (wanted === 'reply')
             writer.reply(message);
+        else if (wanted === 'react')
+            await react(message);
+    }
+
+    // Sends a reaction, or removes the present one.
+    async function react(message) {
+        if (stateOf(thread, serverTime()) !== 'open') {
+            toast(t('inbox.noReaction'), 'bad');
+            return;
+        }
+        const emoji = await chooseReaction(list.ownReaction(message));
+        if (emoji === undefined)
+            return;
+        await call('POST', '/v2/messages/send/reaction', {key: newKey(), body: {
+            phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact),
+            messageId: message.wamid, emoji}});
+        checkChanges();
     }
 
     async function block() {
@@ -131,13 +256,15 @@ export function threadView({thread: first, lines, onThread}) {
     // Only what the user sees is read: in a window that has the focus, the newest message in view.
     async function markRead() {
         list.countUnread(thread.unread);
-        if (!thread.unread || document.hidden || !document.hasFocus() || !list.isAtEnd())
+        if (isLeft || !thread.unread || document.hidden || !document.hasFocus() || !list.isAtEnd())
             return;
         const {unread} = await call('POST', `/v2/threads/${thread.id}/read`,
             {body: {upTo: list.newest()?.id}});
         thread = {...thread, unread};
         list.countUnread(unread);
         onThread(thread);
+        if (!thread.isBlocked)
+            shownReceipts.read().catch(showError);
     }
 
     function change(fresh) {
@@ -167,18 +294,21 @@ export function threadView({thread: first, lines, onThread}) {
     });
     drawHead();
     fill(root, head, arrivals, list.root, writer.root);
+    const stopDrop = dropZone(root, {isOpen: writer.isOpen, take: writer.takeFiles});
     return {
         root, change, refresh,
         draw() {
             drawHead();
             list.drawDays();
         },
-        async load(messages) {
+        async load(messages, at) {
             moveOutbox(thread);
             await list.load(messages);
             settle(thread.id, list.has);
             drawOutbox();
             list.showEnd();
+            if (at)
+                await reveal(at);
             restoreOutbox(); // of a tab that was closed
             await markRead().catch(showError);
         },
@@ -190,6 +320,7 @@ export function threadView({thread: first, lines, onThread}) {
             document.removeEventListener('visibilitychange', onVisible);
             window.removeEventListener('focus', onVisible);
             stopOutbox();
+            stopDrop();
             writer.stop();
             list.stop();
             templates.stop();

@@ -5,6 +5,8 @@ import {el, fill} from '../dom.js';
 import {icon} from '../icons.js';
 import {dateTime, milliseconds, t} from '../i18n.js';
 import {poll} from '../live.js';
+import {address} from '../router.js';
+import {setThing} from '../title.js';
 import {
     button, card, codeBlock, copyButton, empty, errorBox, facts, heading, link, loading, moment,
     notice,
@@ -12,8 +14,9 @@ import {
 
 export const title = 'events.one';
 
-function back() {
-    return link([icon('back'), t('events.title')], '#/events');
+// The way back to the log as it was filtered.
+function back(filters) {
+    return link([icon('back'), t('events.title')], address('/events', filters));
 }
 
 function headersText(headers) {
@@ -64,7 +67,7 @@ function summary(event) {
 
 // The delivery to each webhook; an event for one has its state in the summary.
 function webhooksCard(event) {
-    return event.webhooks.length > 1 && card(t('events.webhooks'), {},
+    return event.webhooks.length > 0 && card(t('events.webhooks'), {},
         el('ul', {class: 'plain-list'}, event.webhooks.map((one) => el('li', {class: 'row'},
             link(el('code', {class: 'foreign'}, one.webhookId), `#/webhooks/${one.webhookId}`),
             stateBadge(one), answerOf(one.lastStatus, one.lastError)))));
@@ -82,7 +85,7 @@ function draw(place, event) {
             codeBlock(JSON.stringify(event.body, null, 2), t('events.body'))));
 }
 
-export function show(root, {id}) {
+export function show(root, {id, ...filters}) {
     const path = `/v2/events/${encodeURIComponent(id)}`;
     const place = el('div', {class: 'stack'}, loading());
     const name = el('span', {}, t('events.one'));
@@ -95,6 +98,7 @@ export function show(root, {id}) {
             return; // an open <details> stays open
         last = text;
         name.textContent = event.type;
+        setThing(`${event.type} ${event.id}`);
         again.lastChild.textContent =
             t(event.state === 'pending' ? 'events.replayNow' : 'events.replay');
         draw(place, event);
@@ -115,6 +119,6 @@ export function show(root, {id}) {
         await replay(id);
         poller.now();
     }, {icon: 'refresh'});
-    fill(root, heading(name, {above: back(), actions: [again]}), place);
+    fill(root, heading(name, {above: back(filters), actions: [again]}), place);
     return poller.stop;
 }

@@ -4,11 +4,12 @@ import {OTHER_TYPES, STATES, answerOf, stateBadge} from '../delivery.js';
 import {el, fill} from '../dom.js';
 import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
-import {keepInAddress} from '../router.js';
+import {address, keepInAddress} from '../router.js';
 import {
     button, choices, dialog, empty, field, form, heading, linkButton, loading, moment, pagedTable,
     timestamp, toast,
 } from '../ui.js';
+import {identityOf, nameOf as contactName} from '../inbox/describe.js';
 import {nameOf} from '../webhooks/show.js';
 
 export const title = 'events.title';
@@ -67,7 +68,7 @@ function webhookChoice(filter, webhooks, change) {
         options.push([filter.webhookId, filter.webhookId]);
     return field({
         label: t('events.webhook'), type: 'select', value: filter.webhookId ?? '',
-        options: [['', t('ui.all')], ...options], on: {change: change('webhookId')},
+        options: [['', t('ui.any')], ...options], on: {change: change('webhookId')},
     }).root;
 }
 
@@ -76,7 +77,7 @@ function typeFilter(chosen, onChange) {
     const option = (type) => el('option', {value: type}, type);
     const type = field({
         label: t('events.column.type'), type: 'select', value: chosen ?? '',
-        options: [['', t('ui.all')], ...[...new Set([chosen, ...OTHER_TYPES])]
+        options: [['', t('ui.any')], ...[...new Set([chosen, ...OTHER_TYPES])]
             .filter(Boolean).map((one) => [one, one])],
         on: {change: onChange},
     });
@@ -103,12 +104,32 @@ function filterBar(filter, webhooks, apply) {
     return el('div', {class: 'filters'},
         el('div', {class: 'filters-row'}, choices(t('events.column.state'), states,
             filter.state ?? '', (state) => apply({state}))),
+        field({
+            label: t('events.search'), type: 'search', value: filter.q ?? '',
+            on: {change: (event) => apply({q: event.currentTarget.value.trim()})},
+        }).root,
         typeFilter(filter.type, change('type')), webhookChoice(filter, webhooks, change),
         since.root, until.root);
 }
 
-const COLUMNS = () => [
+// Whom an event is about; the name is the contact's of now.
+function about({contact}) {
+    return contact && el('span', {class: 'cut', title: identityOf(contact)},
+        el('bdi', {}, contactName(contact)));
+}
+
+function webhookNames(event, names) {
+    return el('span', {class: 'foreign'}, event.webhooks
+        .map(({webhookId}) => names.get(webhookId) ?? webhookId).join(', '));
+}
+
+const COLUMNS = (names) => [
     {label: t('events.column.type'), cell: (event) => el('code', {}, event.type)},
+    {label: t('events.column.about'), cell: about},
+    {
+        label: t('events.column.webhook'), kind: 'narrow',
+        cell: (event) => webhookNames(event, names),
+    },
     {label: t('events.column.state'), cell: stateBadge},
     {
         label: t('events.answer'), kind: 'narrow',
@@ -129,7 +150,7 @@ function queryOf(filter, after) {
     const isFailed = filter.state === 'failed';
     return {
         state: isFailed ? undefined : filter.state, failed: isFailed ? 'true' : undefined,
-        type: filter.type, webhookId: filter.webhookId,
+        type: filter.type, webhookId: filter.webhookId, q: filter.q || undefined,
         since: toIso(filter.since), until: toIso(filter.until), limit: 50, after,
     };
 }
@@ -142,8 +163,8 @@ function showEmpty(filter) {
 }
 
 export async function show(root, parameters) {
-    const {state, type, webhookId, since, until} = parameters;
-    const filter = {state, type, webhookId, since, until};
+    const {state, type, webhookId, q, since, until} = parameters;
+    const filter = {state, type, webhookId, q, since, until};
     const wait = loading();
     let list = null;
     fill(root, heading(t('events.title'), {
@@ -165,8 +186,9 @@ export async function show(root, parameters) {
     }
 
     list = pagedTable({
-        caption: t('events.title'), columns: COLUMNS(),
-        href: (event) => `#/events/${event.id}`,
+        caption: t('events.title'),
+        columns: COLUMNS(new Map(webhooks.map((one) => [one.id, nameOf(one)]))),
+        href: (event) => address(`/events/${event.id}`, filter),
         load: (after) => call('GET', '/v2/events', {query: queryOf(filter, after)}),
         empty: () => showEmpty(filter),
     });

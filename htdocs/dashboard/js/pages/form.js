@@ -1,8 +1,10 @@
 // One form: its state, its validation errors, and the answers.
-import {call, pathOf, send} from '../api.js';
+import {call} from '../api.js';
 import {el, fill} from '../dom.js';
+import {saveCsv} from '../download.js';
 import {t} from '../i18n.js';
 import {nameOf} from '../inbox/describe.js';
+import {setThing} from '../title.js';
 import {button, card, codeBlock, empty, heading, link, loading, moment,
     pagedTable} from '../ui.js';
 import {formBadge} from './forms.js';
@@ -36,21 +38,6 @@ function validation(errors) {
                 t('forms.place', {line: one.line_start, column: one.column_start ?? 1}))))));
 }
 
-// The file is saved by the browser. It cannot follow a link: the session needs our header.
-async function download(id) {
-    const response = await send('GET', pathOf(`/v2/forms/${encodeURIComponent(id)}/responses`,
-        {format: 'csv'}));
-    const file = await response.blob();
-    if (/^#ERROR/m.test(await file.slice(-4096).text()))
-        throw new Error(t('forms.incomplete'));
-    const url = URL.createObjectURL(file);
-    const anchor = el('a', {href: url, download: `responses-${id.replace(/\W/g, '_')}.csv`});
-    document.body.append(anchor);
-    anchor.click();
-    anchor.remove();
-    setTimeout(() => URL.revokeObjectURL(url), 60000);
-}
-
 export async function show(root, {form: id}) {
     const path = `/v2/forms/${encodeURIComponent(id)}`;
     const box = el('div', {class: 'stack'}, loading());
@@ -73,8 +60,10 @@ export async function show(root, {form: id}) {
         empty: () => empty(t('forms.noResponses'), t('forms.noResponsesText')),
     });
     fill(root.querySelector('h1'), el('bdi', {}, flow.name));
+    setThing(flow.name);
     fill(actions, formBadge(flow.status), first.items.length > 0 &&
-        button(t('forms.download'), () => download(id), {icon: 'download'}));
+        button(t('forms.download'), () => saveCsv(`${path}/responses`, {},
+            `responses-${id.replace(/\W/g, '_')}.csv`), {icon: 'download'}));
     fill(box, validation(flow.validation ?? flow.validation_errors),
         card(t('forms.responses'), {kind: 'flush'}, list.root),
         el('details', {}, el('summary', {}, t('forms.source')),

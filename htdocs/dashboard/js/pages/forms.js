@@ -51,7 +51,7 @@ export async function show(root, parameters) {
         timer = setTimeout(() => set('q', search.value.trim()), 250);
     });
     const account = field({label: t('forms.account'), type: 'select', value: filters.accountId,
-        options: [['', t('ui.all')], ...accounts.map((one) =>
+        options: [['', t('ui.any')], ...accounts.map((one) =>
             [one.id, one.displayName ?? one.wabaid])]});
     account.input.addEventListener('change', () => set('accountId', account.value));
     fill(bar, search.root, accounts.length > 1 && account.root);

@@ -7,15 +7,38 @@ import {threadList} from '../inbox/list.js';
 import {forgetMedia} from '../inbox/media.js';
 import {firstPage} from '../inbox/messages.js';
 import {threadView} from '../inbox/thread.js';
-import {onChanges} from '../live.js';
-import {keepInAddress} from '../router.js';
+import {onChanges, onCounts} from '../live.js';
+import {countText} from '../notices.js';
+import {address, keepInAddress} from '../router.js';
+import {setThing} from '../title.js';
 import {choices, errorBox, loading, showError} from '../ui.js';
 
 export const title = 'inbox.title';
 
 const SEARCH_AFTER = 250; // ms after the last letter
 
-function filterBar(filters, lines, onFilter) {
+// The parts of the list: their query parameter, which is the member of the counts too.
+const PARTS = ['waiting', 'unread', 'failed'];
+
+// The choice of a part. draw(counts) shows how many threads each has.
+function partChoice(filters, onFilter) {
+    const badges = PARTS.map(() => el('span', {class: 'part-count'}));
+    const root = choices(t('inbox.filter'), [['', t('inbox.part.all')],
+        ...PARTS.map((part, i) => [part, [t(`inbox.part.${part}`), badges[i]]])],
+    PARTS.find((part) => filters[part]) ?? '',
+    (chosen) => onFilter(Object.fromEntries(PARTS.map((part) =>
+        [part, part === chosen ? 'true' : undefined]))));
+    return {
+        root,
+        draw(counts) {
+            PARTS.forEach((part, i) => {
+                badges[i].textContent = counts?.[part] ? ` ${countText(counts[part])}` : '';
+            });
+        },
+    };
+}
+
+function filterBar(filters, lines, parts, onFilter) {
     let timer;
     const search = el('input', {
         type: 'search', value: filters.q ?? '', placeholder: t('inbox.search'),
@@ -29,9 +52,7 @@ function filterBar(filters, lines, onFilter) {
     });
     return el('div', {class: 'thread-filters', role: 'search'},
         el('div', {class: 'search-box'}, icon('search'), search),
-        el('div', {class: 'row'},
-            choices(t('inbox.filter'), [['', t('ui.all')], ['true', t('inbox.unread')]],
-                filters.unread ?? '', (unread) => onFilter({unread})),
+        el('div', {class: 'row'}, parts,
             lines.length > 1 && el('select', {
                 'aria-label': t('inbox.line'), value: filters.line ?? '', class: 'line-choice',
                 on: {change: (event) => onFilter({line: event.currentTarget.value})},
@@ -46,7 +67,7 @@ function listTitle(isHeading) {
 }
 
 export async function show(root, parameters) {
-    let {thread: wanted, ...filters} = parameters;
+    let {thread: wanted, at, ...filters} = parameters; // at: the message to show
     const side = el('section', {class: 'thread-list', 'aria-labelledby': 'inbox-title'},
         listTitle(!wanted), loading());
     const pane = el('div', {class: 'thread-pane'});
@@ -91,11 +112,28 @@ export async function show(root, parameters) {
         filters = {...filters, ...part};
         keepInAddress(wanted ? `/inbox/${wanted}` : '/inbox', filters);
         newList();
+        view?.draw(); // its way back
+    }
+
+    let counts = null;
+    let parts = null;
+
+    function filterControls(used) {
+        parts = partChoice(filters, onFilter);
+        parts.draw(counts);
+        return filterBar(filters, used, parts.root, onFilter);
+    }
+
+    // The controls follow the address, as after the browser's back button.
+    function drawFilters() {
+        side.querySelector(':scope > .thread-filters')?.replaceWith(
+            filterControls([...byId.values()].filter(({archivedAt}) => !archivedAt)));
     }
 
     function close() {
         view?.stop();
         view = null;
+        setThing('');
         turn++;
     }
 
@@ -113,7 +151,7 @@ export async function show(root, parameters) {
                 el('p', {}, t('inbox.choose'))));
             return;
         }
-        fill(pane, loading());
+        fill(pane, el('h1', {class: 'off-screen', tabindex: '-1'}, t('inbox.title')), loading());
         const first = firstPage(wanted); // while the thread is read
         first.catch(() => {}); // the thread's failure is shown
         try {
@@ -121,10 +159,11 @@ export async function show(root, parameters) {
             if (mine !== turn)
                 return;
             const isOther = follow(thread);
-            view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh])});
+            view = threadView({thread, lines: byId, onThread: (fresh) => list.change([fresh]),
+                listAddress: () => address('/inbox', filters)});
             fill(pane, view.root);
             view.focus();
-            await view.load(isOther ? null : first);
+            await view.load(isOther ? null : first, at);
         } catch (error) {
             if (mine === turn)
                 fill(pane, el('h1', {class: 'off-screen'}, t('inbox.title')), errorBox(error));
@@ -143,8 +182,14 @@ export async function show(root, parameters) {
     }
 
     // requested first: a change between it and the list would be missed
-    const stopChanges = onChanges(async (threads) => {
+    const stopChanges = onChanges(async (threads, removed) => {
         list.change(threads);
+        for (const {threadId} of removed.filter(({before}) => !before))
+            list.drop(threadId);
+        if (removed.some(({threadId}) => threadId === wanted)) {
+            await openThread();
+            return;
+        }
         const mine = threads.find(({id, formerIds}) => [id, ...formerIds].includes(wanted));
         try {
             if (mine && follow(mine)) {
@@ -157,6 +202,10 @@ export async function show(root, parameters) {
             showError(error);
         }
     });
+    const stopCounts = onCounts((fresh) => {
+        counts = fresh;
+        parts?.draw(counts);
+    });
     newList();
     openThread();
     const timer = setInterval(onMinute, 30000);
@@ -165,23 +214,26 @@ export async function show(root, parameters) {
         clearInterval(timer);
         document.removeEventListener('visibilitychange', onMinute);
         stopChanges();
+        stopCounts();
         close();
         forgetMedia();
     }
 
     try {
         const used = (await lines).filter(({archivedAt}) => !archivedAt);
-        side.querySelector(':scope > .loading').replaceWith(filterBar(filters, used, onFilter));
+        side.querySelector(':scope > .loading').replaceWith(filterControls(used));
     } catch (error) {
         stop();
         throw error;
     }
     return {
         stop,
-        change({thread, ...rest}) {
+        change({thread, at: message, ...rest}) {
             wanted = thread;
+            at = message;
             if (JSON.stringify(rest) !== JSON.stringify(clean(filters))) {
                 filters = rest;
+                drawFilters();
                 newList();
             }
             openThread();

@@ -63,7 +63,8 @@ export async function show(root) {
     }
 
     function lineCard(line) {
-        const node = card(line.name ?? line.phoneNumber, {actions: actions(line)},
+        const node = card(line.name ?? line.phoneNumber,
+            {actions: actions(line), kind: 'line-card'},
             lineBadges(line),
             facts([
                 [t('lines.number'), line.phoneNumber],

@@ -1,6 +1,6 @@
 // Login with email address and password, or with a link that works once.
 import {el, fill} from '../dom.js';
-import {languageChoice} from '../frame.js';
+import {publicCard} from '../frame.js';
 import {number, t} from '../i18n.js';
 import {go, reopen} from '../router.js';
 import {logIn, session} from '../session.js';
@@ -40,15 +40,7 @@ function said(error) {
     return error;
 }
 
-function frame(...children) {
-    return [
-        el('header', {class: 'login-head'},
-            el('img', {src: 'icon.svg', alt: '', width: 40, height: 40}),
-            el('h1', {tabindex: '-1'}, t('login.heading'))),
-        el('div', {class: 'card'}, el('div', {class: 'card-body'}, children)),
-        el('div', {class: 'login-foot'}, languageChoice(reopen)),
-    ];
-}
+const frame = (...children) => publicCard(t('login.heading'), reopen, ...children);
 
 // A link that was opened and not used yet; it stays when the language changes.
 let pending = null;
@@ -73,10 +65,10 @@ function showLink(root) {
     const present = session();
     fill(root, frame(
         el('p', {}, present
-            ? t('login.linkReplaces', {email: present.user.email}) : t('login.linkReady')),
+            ? t('login.linkReplaces', {email: present.member.email}) : t('login.linkReady')),
         el('div', {class: 'actions'},
             button(t('login.linkUse'), () => useLink(root), {kind: 'primary'}),
-            present ? button(t('login.linkStay', {email: present.user.email}), () => {
+            present ? button(t('login.linkStay', {email: present.member.email}), () => {
                 pending = null;
                 go('/overview');
             }) : '')));

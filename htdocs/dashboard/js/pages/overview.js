@@ -1,10 +1,11 @@
 // The overview: plan, lines, the last hour, the webhooks' health, warnings.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
-import {clock, date, number, t} from '../i18n.js';
+import {clock, date, number, relative, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {poll} from '../live.js';
 import {badge, card, heading, link, linkButton, loading, moment, notice} from '../ui.js';
+import {countText} from '../notices.js';
 import {nameOf, stateOf} from '../webhooks/show.js';
 import {lineBadges} from './lines.js';
 
@@ -57,10 +58,24 @@ function silenceNotice({warnings}) {
 }
 
 function figure(label, value, kind, href) {
-    const content = [el('span', {class: 'figure-value'}, number(value)),
+    const content = [el('span', {class: 'figure-value'},
+        typeof value === 'number' ? number(value) : value),
         el('span', {class: 'figure-label'}, label)];
     return el('li', {class: `figure ${kind}`}, href ? el('a', {href}, content)
         : el('div', {}, content));
+}
+
+// What there is to do now. The label of those that wait says since when.
+function work({inbox}) {
+    return el('section', {'aria-labelledby': 'work'},
+        el('h2', {id: 'work', class: 'section-title'}, t('overview.work')),
+        el('ul', {class: 'figures'},
+            figure(inbox.waitingSince
+                ? t('overview.waitingSince', {time: relative(inbox.waitingSince)})
+                : t('overview.waiting'), countText(inbox.waiting), '', '#/inbox?waiting=true'),
+            figure(t('overview.unread'), countText(inbox.unread), '', '#/inbox?unread=true'),
+            figure(t('overview.failedThreads'), countText(inbox.failed),
+                inbox.failed ? 'bad' : '', '#/inbox?failed=true')));
 }
 
 function lastHour({lastHour: hour, webhook}) {
@@ -70,7 +85,8 @@ function lastHour({lastHour: hour, webhook}) {
         el('ul', {class: 'figures'},
             figure(t('overview.in'), hour.in, '', '#/inbox'),
             figure(t('overview.out'), hour.out, '', '#/usage'),
-            figure(t('overview.failed'), hour.failed, hour.failed ? 'bad' : '', '#/usage'),
+            figure(t('overview.failed'), hour.failed, hour.failed ? 'bad' : '',
+                '#/inbox?failed=true'),
             figure(t('overview.pending'), webhook.pending, '', '#/events?state=pending')));
 }
 
@@ -148,7 +164,7 @@ export async function show(root) {
         before = text;
         fill(box, planNotice(answer), courierNotice(answer), silenceNotice(answer),
             webhookNotice(answer),
-            lastHour(answer),
+            work(answer), lastHour(answer),
             el('div', {class: 'overview-grid'}, linesCard(answer), webhookCard(answer),
                 planCard(answer), warningsCard(answer)));
     }

@@ -4,7 +4,7 @@ import {el, fill} from '../dom.js';
 import {milliseconds, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {
-    badge, button, copyButton, empty, field, form, heading, pagedTable, timestamp,
+    badge, button, choices, copyButton, empty, field, form, heading, pagedTable, timestamp,
 } from '../ui.js';
 
 export const title = 'requests.title';
@@ -38,12 +38,20 @@ function by(who) {
     return who === 'session' || who === 'token' ? t(`requests.${who}`) : '–';
 }
 
+// What the list can be limited to, as fields of the query.
+const FILTERS = {
+    '': {}, token: {by: 'token'}, failed: {failed: 'true'},
+    tokenFailed: {by: 'token', failed: 'true'},
+};
+
 export function show(root, parameters) {
     let requestId = parameters.requestId ?? '';
+    let filter = parameters.filter in FILTERS ? parameters.filter : '';
     const list = pagedTable({
         caption: t('requests.title'), columns: COLUMNS(),
-        load: (after) => call('GET', '/v2/requests', {query: {requestId, limit: 100, after}}),
-        empty: () => (requestId
+        load: (after) => call('GET', '/v2/requests',
+            {query: {requestId, ...FILTERS[filter], limit: 100, after}}),
+        empty: () => (requestId || filter
             ? empty(t('requests.notFound'), t('requests.notFoundText'))
             : empty(t('requests.none'), t('requests.noneText'))),
     });
@@ -51,15 +59,24 @@ export function show(root, parameters) {
         label: t('requests.search'), name: 'requestId', type: 'search', value: requestId,
         autocomplete: 'off', spellcheck: 'false',
     });
+
+    async function reload() {
+        keepInAddress('/requests', {requestId, filter});
+        await list.reload();
+    }
+
     fill(root, heading(t('requests.title'), {
         text: t('requests.text'),
         actions: [button(t('ui.refresh'), list.reload, {icon: 'refresh'})],
     }), form({
         fields: [search], submit: t('requests.find'), kind: '', class: 'form search-form',
-        async onSubmit() {
+        onSubmit() {
             requestId = search.value.trim();
-            keepInAddress('/requests', {requestId});
-            await list.reload();
+            return reload();
         },
+    }), choices(t('requests.filter'), Object.keys(FILTERS).map((name) =>
+        [name, t(name ? `requests.filters.${name}` : 'ui.all')]), filter, (name) => {
+        filter = name;
+        return reload();
     }), list.root);
 }

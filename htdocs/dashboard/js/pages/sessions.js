@@ -61,13 +61,13 @@ export function show(root) {
         }
     }
 
-    fill(root, heading(t('sessions.title'), {text: session().user.email}),
+    fill(root, heading(t('sessions.title'), {text: session().member.email}),
         card(t('sessions.list'), {
             kind: 'flush', text: t('sessions.text'),
             actions: [button(t('sessions.endAll'), endOthers)],
         }, place),
         card(t('password.title'), {text: t('password.text')},
-            passwordForm(session().user.email, t('password.submit'), async () => {
+            passwordForm(session().member.email, t('password.submit'), async () => {
                 await findSession();
                 toast(t('password.done'));
                 await reload();

@@ -1,7 +1,7 @@
 // The set-up of the business accounts at the platform: each finding, with what to do about it.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
-import {t} from '../i18n.js';
+import {dateTime, t} from '../i18n.js';
 import {
     badge, button, card, errorBox, field, heading, loading, moment, notice, table,
 } from '../ui.js';
@@ -10,16 +10,24 @@ export const title = 'setup.title';
 
 const KINDS = {ok: 'ok', warn: 'warn', fail: 'bad'};
 
+// The text of a code in the user's language. The values of a row are words of the platform, except
+// for the time.
+function said(code, {time, ...values}) {
+    return t(`setup.texts.${code}`, time ? {...values, time: dateTime(time)} : values);
+}
+
 const COLUMNS = () => [
     {
         label: t('setup.state'), kind: 'narrow',
         cell: ({status}) => badge(KINDS[status] ?? 'plain', t(`setup.${status}`)),
     },
-    {label: t('setup.check'), cell: ({check}) => check},
+    {label: t('setup.check'), cell: ({checkCode, values}) => said(checkCode, values)},
     {
         label: t('setup.finding'),
-        cell: ({detail, todo}) => el('div', {}, el('p', {class: 'foreign'}, detail),
-            todo && el('p', {class: 'foreign muted'}, t('setup.todo'), ' ', todo)),
+        cell: ({detailCode, todoCode, values}) => el('div', {},
+            el('p', {class: 'foreign'}, said(detailCode, values)),
+            todoCode && el('p', {class: 'foreign muted'},
+                t('setup.todo'), ' ', said(todoCode, values))),
     },
 ];
 

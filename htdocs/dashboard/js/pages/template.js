@@ -7,6 +7,7 @@ import {variables} from '../templates/definition.js';
 import {variableFields} from '../templates/fields.js';
 import {refusalOf} from '../templates/picker.js';
 import {templatesOf} from '../templates/store.js';
+import {setThing} from '../title.js';
 import {card, codeBlock, empty, facts, field, form, heading, link, loading, notice} from '../ui.js';
 import {qualityBadge, statusBadge, word} from './templates.js';
 
@@ -66,6 +67,7 @@ function test(template, accountId, lines, own) {
 
 export async function show(root, {name, accountId, language}) {
     const box = el('div', {}, loading());
+    setThing(name);
     fill(root, heading(name, {above: link(t('templates.title'), '#/templates')}), box);
     const [all, {items}] = await Promise.all([templatesOf({accountId}),
         call('GET', '/v2/lines')]);

@@ -3,9 +3,10 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {has, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
-import {exampleLines} from '../templates/definition.js';
+import {isFound} from '../search.js';
+import {exampleLines, textsOf} from '../templates/definition.js';
 import {forgetTemplates, templatesOf} from '../templates/store.js';
-import {badge, button, empty, errorBox, field, heading, loading, table} from '../ui.js';
+import {badge, breakable, button, empty, errorBox, field, heading, loading, table} from '../ui.js';
 
 export const title = 'templates.title';
 
@@ -27,7 +28,7 @@ export function qualityBadge(template) {
     return score in QUALITY ? badge(QUALITY[score], word('quality', score)) : null;
 }
 
-function textOf(template) {
+function bodyOf(template) {
     return exampleLines(template).find(({kind}) => kind === 'body')?.text ?? '';
 }
 
@@ -39,9 +40,9 @@ function href({accountId}, template) {
 const COLUMNS = () => [
     {label: t('templates.name'), cell: (one) =>
         el('span', {class: 'foreign-line template-cell'},
-            one.name.split(/(?<=_)/).flatMap((part) => [part, el('wbr')]))},
+            breakable(one.name))},
     {label: t('templates.text'), kind: 'narrow wide', cell: (one) =>
-        el('bdi', {class: 'clamp muted'}, textOf(one))},
+        el('bdi', {class: 'clamp muted'}, bodyOf(one))},
     {label: t('templates.language'), cell: ({language}) => language},
     {label: t('templates.categoryName'), kind: 'narrow', cell: ({category}) =>
         word('category', category)},
@@ -54,13 +55,12 @@ const COLUMNS = () => [
 // The values of a member, for a select.
 function optionsOf(list, member, group) {
     const values = [...new Set(list.map((one) => one[member]).filter(Boolean))].sort();
-    return [['', t('ui.all')], ...values.map((value) => [value,
+    return [['', t('ui.any')], ...values.map((value) => [value,
         group ? word(group, value) : value])];
 }
 
 function matches(template, {search, status, category, language}) {
-    return (!search || `${template.name} ${textOf(template)}`.toLowerCase()
-        .includes(search.toLowerCase())) &&
+    return (!search || isFound(textsOf(template), search)) &&
         (!status || template.status === status) &&
         (!category || template.category === category) &&
         (!language || template.language === language);

@@ -6,9 +6,10 @@ import {icon} from '../icons.js';
 import {milliseconds, number, parts, t} from '../i18n.js';
 import {poll} from '../live.js';
 import {address, go} from '../router.js';
+import {setThing} from '../title.js';
 import {
-    badge, button, card, codeBlock, confirm, copyButton, empty, errorBox, facts, heading, link,
-    linkButton, loading, moment, notice, toast,
+    badge, breakable, button, card, codeBlock, confirm, copyButton, empty, errorBox, facts, heading,
+    link, linkButton, loading, moment, notice, toast,
 } from '../ui.js';
 import {edit} from '../webhooks/editor.js';
 import {
@@ -59,7 +60,7 @@ function factsCard(webhook, lines) {
         [t('webhooks.dead'), webhook.deadEvents
             ? link(number(webhook.deadEvents), logOf(webhook, {state: 'dead'})) : '0'],
         [t('webhooks.created'), moment(webhook.createdAt)],
-        [t('webhooks.routes'), webhook.isFirst && el('code', {}, '/v2/webhooks/config')],
+        [t('webhooks.routes'), webhook.isFirst && el('code', {}, '/v2/webhooks/config'), 'wide'],
     ].map(([name, value, kind]) => [name, value || null, kind])));
 }
 
@@ -189,7 +190,8 @@ export function show(root, {id}) {
             const [webhook, {items: lines}] = await Promise.all([
                 call('GET', path), call('GET', '/v2/lines', {query: {archived: 'all'}})]);
             test ??= testCard(webhook, path, stops);
-            name.textContent = nameOf(webhook);
+            fill(name, breakable(nameOf(webhook)));
+            setThing(nameOf(webhook));
             fill(buttons, actions(webhook));
             fill(place, stateNotice(webhook, () => save({paused: false}, t('webhooks.resumed'))),
                 factsCard(webhook, lines), codeCard(webhook, generate),

@@ -3,14 +3,15 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {number, t} from '../i18n.js';
 import {go} from '../router.js';
-import {button, empty, heading, notice, pagedTable, toast} from '../ui.js';
+import {breakable, button, empty, heading, notice, pagedTable, toast} from '../ui.js';
 import {edit} from '../webhooks/editor.js';
 import {contentOf, kindBadge, nameOf, stateOf} from '../webhooks/show.js';
 
 export const title = 'webhooks.title';
 
 const COLUMNS = () => [
-    {label: t('webhooks.name'), cell: (webhook) => el('span', {class: 'foreign'}, nameOf(webhook))},
+    {label: t('webhooks.name'), cell: (webhook) => 
+        el('span', {class: 'foreign'}, breakable(nameOf(webhook)))},
     {label: t('webhooks.stateTitle'), cell: stateOf},
     {label: t('webhooks.kindTitle'), kind: 'narrow', cell: kindBadge},
     {label: t('webhooks.gets'), kind: 'narrow', cell: contentOf},

@@ -3,7 +3,8 @@
 
 const NAMES = /\{\{\s*([^{}\s]+)\s*\}\}/g;
 
-function partOf(definition, type) {
+// The component of a type, such as 'BODY'.
+export function partOf(definition, type) {
     return (definition.components ?? []).find((one) => one.type?.toUpperCase() === type);
 }
 
@@ -49,6 +50,12 @@ function buttonVariables(definition) {
             return [{...base, key: `button.${index}`, kind: 'code'}];
         return [];
     });
+}
+
+// The texts as they were defined: name, header, body, footer and buttons.
+export function textsOf({name, components: parts}) {
+    return [name, ...(parts ?? []).flatMap(({text, buttons}) =>
+        [text, ...(buttons ?? []).map((one) => one.text)])];
 }
 
 // The variables that a send must fill, in the order of the message. The button of an
@@ -100,7 +107,8 @@ export function components(definition, values) {
     return list;
 }
 
-function replaceNames(text, valueOf) {
+// Replaces {{1}} and {{name}} by valueOf(name), where that has a text.
+export function replaceNames(text, valueOf) {
     return text.replace(NAMES, (whole, name) => valueOf(name) || whole);
 }
 

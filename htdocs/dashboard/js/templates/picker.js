@@ -1,16 +1,24 @@
 // The dialog that chooses a template and fills its variables, for the composer.
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
+import {beginning} from '../inbox/describe.js';
+import {isFound} from '../search.js';
 import {button, dialog, empty, errorBox, form, loading} from '../ui.js';
-import {isAuthentication, isTooComplex} from './definition.js';
+import {exampleLines, isAuthentication, isTooComplex, textsOf} from './definition.js';
 import {variableFields} from './fields.js';
 import {templatesOf} from './store.js';
+
+const SHOWN = 100; // characters of the body in a choice
 
 // Why a template cannot be sent from here; null if it can.
 export function refusalOf(definition, {hasPhone}) {
     if (isAuthentication(definition) && !hasPhone)
         return t('templates.needsPhone');
     return isTooComplex(definition) ? t('templates.tooComplex') : null;
+}
+
+function bodyOf(definition) {
+    return exampleLines(definition).find(({kind}) => kind === 'body')?.text ?? '';
 }
 
 function choice(definition, options, onChoose) {
@@ -20,14 +28,15 @@ function choice(definition, options, onChoose) {
         on: {click: () => onChoose(definition)},
     }, el('span', {class: 'strong'}, definition.name), el('span', {class: 'muted small'},
         refusal ?? [definition.language, t(`templates.category.${definition.category}`)]
-            .join(' · '))));
+            .join(' · ')),
+    el('bdi', {class: 'small'}, beginning(bodyOf(definition), SHOWN))));
 }
 
 function listOf(templates, options, onChoose) {
     const approved = templates.filter(({status}) => status === 'APPROVED');
     const list = el('ul', {class: 'choice-list'});
     const draw = (search) => {
-        const found = approved.filter(({name}) => name.includes(search.toLowerCase()));
+        const found = approved.filter((one) => isFound(textsOf(one), search));
         fill(list, found.map((one) => choice(one, options, onChoose)));
         if (!found.length)
             fill(list, el('li', {}, empty(t('templates.noneApproved'))));

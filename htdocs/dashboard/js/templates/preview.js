@@ -2,6 +2,7 @@
 import {el} from '../dom.js';
 import {t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {formatted} from '../inbox/formatted.js';
 
 const ICONS = {image: 'image', video: 'video', document: 'file', location: 'place'};
 
@@ -13,7 +14,7 @@ export function preview(lines) {
             ? el('p', {class: 'media-area'}, icon(ICONS[text] ?? 'file'),
                 el('span', {class: 'small'}, t(`templates.header.${text}`)))
             : el('p', {class: `foreign ${{header: 'strong', footer: 'muted small'}[kind] ?? ''}`},
-                text)),
+                formatted(text))),
         buttons.length > 0 && el('ul', {class: 'offered'},
             buttons.map(({text}) => el('li', {}, text)))));
 }

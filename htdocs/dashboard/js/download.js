@@ -1,0 +1,19 @@
+// Files of the API that the browser saves.
+import {pathOf, send} from './api.js';
+import {el} from './dom.js';
+import {t} from './i18n.js';
+
+// Saves the CSV of a list as a file of this name. The browser cannot follow a link to it: the
+// session needs our header.
+export async function saveCsv(path, query, name) {
+    const response = await send('GET', pathOf(path, {...query, format: 'csv'}));
+    const file = await response.blob();
+    if (/^#ERROR/m.test(await file.slice(-4096).text()))
+        throw new Error(t('ui.incomplete'));
+    const url = URL.createObjectURL(file);
+    const anchor = el('a', {href: url, download: name});
+    document.body.append(anchor);
+    anchor.click();
+    anchor.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 60000);
+}

@@ -1,0 +1,63 @@
+// The trail: who changed what, newest first.
+import {call} from '../api.js';
+import {el, fill} from '../dom.js';
+import {saveCsv} from '../download.js';
+import {t} from '../i18n.js';
+import {keepInAddress} from '../router.js';
+import {button, empty, field, form, heading, pagedTable, timestamp} from '../ui.js';
+
+export const title = 'trail.title';
+
+const COLUMNS = () => [
+    {label: t('trail.time'), kind: 'nowrap', cell: (row) => timestamp(row.at)},
+    {label: t('trail.actor'), cell: (row) => el('span', {class: 'foreign'}, row.actor.name)},
+    {label: t('trail.action'), kind: 'wide', cell: actionOf},
+    {
+        label: t('trail.object'), kind: 'narrow',
+        cell: (row) => (row.objectId ? el('code', {class: 'cut id'}, row.objectId) : '–'),
+    },
+    {label: t('trail.address'), kind: 'narrow', cell: (row) => row.address || '–'},
+];
+
+function actionOf({action, details}) {
+    const names = details.fields ?? [];
+    return el('span', {}, el('code', {}, action), names.length > 0
+        && el('span', {class: 'muted small'}, ` ${names.join(', ')}`));
+}
+
+// What a text limits the list to: an action has a dot, the id of a person or token has a beginning.
+function filterOf(text) {
+    if (/^(mbr_|tok_|usr_|cli:)/.test(text) || text === 'token' || text === 'unknown')
+        return {actor: text};
+    return /^[a-z_]+\.[a-z_]+$/.test(text) ? {action: text} : {object: text};
+}
+
+export function show(root, parameters) {
+    let q = parameters.q ?? '';
+    const list = pagedTable({
+        caption: t('trail.title'), columns: COLUMNS(),
+        load: (after) => call('GET', '/v2/trail', {query: {...filterOf(q), limit: 100, after}}),
+        empty: () => (q ? empty(t('trail.notFound'), t('trail.notFoundText'))
+            : empty(t('trail.none'), t('trail.noneText'))),
+    });
+    const search = field({
+        label: t('trail.search'), name: 'q', type: 'search', value: q,
+        autocomplete: 'off', spellcheck: 'false',
+    });
+    fill(root, heading(t('trail.title'), {
+        text: t('trail.text'),
+        actions: [
+            button(t('trail.download'),
+                () => saveCsv('/v2/trail', filterOf(q), 'switchboard-trail.csv'),
+                {icon: 'download'}),
+            button(t('ui.refresh'), list.reload, {icon: 'refresh'}),
+        ],
+    }), form({
+        fields: [search], submit: t('trail.find'), kind: '', class: 'form search-form',
+        async onSubmit() {
+            q = search.value.trim();
+            keepInAddress('/trail', {q});
+            await list.reload();
+        },
+    }), list.root);
+}
