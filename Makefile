@@ -1,7 +1,7 @@
 # Switchboard. `make help` lists the targets.
 
 # --- Variables to set on the command line -------------------------------------------------------
-CC      = gcc
+CC      = $(TRIPLET:%=%-)gcc
 CFLAGS  = -O2 -g
 PREFIX  = /usr
 DESTDIR =
@@ -10,6 +10,9 @@ PROBE ?=
 # 1: programs in build/static that link no shared library (doc/install.md); for `make`, `make run`
 # and `make install`.
 STATIC_CURL ?=
+# A Debian architecture, such as arm64, to build for in build/ARCH, by Debian's cross compiler; for
+# `make`, hosting, deb, sbom and dist.
+ARCH ?=
 # 1: programs in build/postgresql that support PostgreSQL too; they link libpq.
 POSTGRESQL ?=
 V =
@@ -17,8 +20,6 @@ PORT    ?= 8080
 RUN_DIR ?= ./run
 # For `make run`: cgi or fcgi; the platform's URL instead of the sandbox.
 TRANSPORT ?= cgi
-# For `make run` with fcgi: connections that Apache keeps to each of some pools (doc/install.md).
-REUSE ?=
 GRAPH_BASE_URL ?=
 # For `make run`: 0 starts a new RUN_DIR without conversations.
 DEMO ?= 1
@@ -35,6 +36,8 @@ ONLY    ?=
 # For `make growth`: numbers of contacts; directory of the databases, default ./build/growth.
 GROWTH_SIZES ?= 1000 100000 1000000
 GROWTH_DIR ?=
+# For `make deb`, by those who give the packages to others: `NAME <ADDRESS>`.
+MAINTAINER ?=
 # For `make fuzz`: the time for each target.
 FUZZ_SECONDS = 30
 
@@ -43,20 +46,48 @@ POSTGRESQL := 1
 endif
 
 # --- Nothing below is to be set -----------------------------------------------------------------
+ifneq ($(words $(CURDIR)),1)
+$(error make cannot build below a path with a space; move the checkout: $(CURDIR))
+endif
 Q := $(if $(V),,@)
+ifneq ($(ARCH),)
+override ARCH := $(filter-out $(shell dpkg --print-architecture),$(ARCH))
+endif
+ifneq ($(ARCH),)
+ifneq ($(POSTGRESQL),)
+$(error ARCH is not for the programs of POSTGRESQL)
+endif
+TRIPLET := $(shell env -u CC dpkg-architecture -a$(ARCH) -qDEB_HOST_GNU_TYPE)
+AR := $(TRIPLET)-ar
+# Runs a program of the other machine, which prints a part of the reference.
+EMULATOR := qemu-$(firstword $(subst -, ,$(TRIPLET)))-static
+else
+TRIPLET :=
+EMULATOR :=
+endif
+# What is built for ARCH, and for this machine.
+AT := build$(ARCH:%=/%)
 # The directory of the objects, and that of the executables: beside their sources, except in
 # sanitizer, probe and coverage builds.
-BUILD := build/plain
-OUT   := .
+BUILD := $(if $(ARCH),$(AT)/objects,build/plain)
+OUT   := $(if $(ARCH),$(AT),.)
 WARNINGS := -Wall -Wextra -Wformat=2 -Wconversion -Wshadow -Wvla -Wimplicit-fallthrough
-HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong \
-    -fstack-clash-protection -fcf-protection=full -fno-delete-null-pointer-checks \
+# Those of the flags that the compiler has for the machine that it builds for: $(call had,FLAG...)
+had = $(foreach flag,$(1),\
+    $(shell $(CC) -Werror $(flag) -x c -S -o /dev/null /dev/null 2>/dev/null && echo '$(flag)'))
+# The control flow protection of x86-64, and that of arm64.
+CONTROL_FLOW = $(call had,-fcf-protection=full -mbranch-protection=standard)
+HARDENING = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong \
+    -fstack-clash-protection $(CONTROL_FLOW) -fno-delete-null-pointer-checks \
     -fno-strict-overflow -fno-strict-aliasing
 LANGUAGE := -std=c11 -D_GNU_SOURCE -Ilib
-FLAGS := $(LANGUAGE) -fPIE $(WARNINGS) -Werror -MMD -MP
-STATIC_LIBCURL := build/static-curl
+# A warning ends a build of CI. Elsewhere it does not, since each compiler has others; `make lint`
+# finds those of gcc and clang.
+FLAGS := $(LANGUAGE) -fPIE $(WARNINGS) $(if $(CI),-Werror) -MMD -MP
+STATIC_LIBCURL := $(AT)/static-curl
 LIBPQ = -isystem /usr/include/postgresql
-LINK  := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed
+# The cross compiler has a C library of its own, which gets no update; -B: that of the packages.
+LINK  := $(TRIPLET:%=-B/usr/lib/%) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed
 # An executable without shared libraries starts fastest: all except those that call the platform.
 STATIC := -static-pie -Wl,--no-warnings
 DYNAMIC := -pie
@@ -89,8 +120,8 @@ endif
 ifeq ($(STATIC_CURL),1)
 # Executables that need no shared library: they start faster, and run under another C library. The
 # sandbox links libmicrohttpd.
-BUILD := build/static/objects
-OUT   := build/static
+BUILD := $(AT)/static/objects
+OUT   := $(AT)/static
 FLAGS += -DSWITCHBOARD_STATIC -isystem $(STATIC_LIBCURL)/include
 DYNAMIC := $(STATIC)
 endif
@@ -125,7 +156,7 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
 CGI_STORE := me ready metrics webhook_config platform session lines threads contacts inbox_write \
-    events events_replay forms_responses overview
+    events events_replay forms_responses overview team trail
 CGI_GRAPH := messages templates forms graph graph_media webhook account_setup
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
@@ -155,7 +186,9 @@ LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/move/s
 ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
 SANDBOX_DATA := $(wildcard tools/sandbox/*/*.json \
-    $(addprefix tools/sandbox/phone/*.,html css js svg))
+    $(addprefix tools/sandbox/phone/*.,html css js svg)) \
+    $(addprefix htdocs/dashboard/,app.css messaging.css js/dom.js js/shape.js \
+        js/templates/definition.js)
 SANDBOX_OBJECTS := $(SANDBOX_DATA:%=$(BUILD)/%.o) \
     $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sandbox/*.c tools/sandbox/*/*.c))
 
@@ -167,6 +200,13 @@ SQLITE += -lpq
 PACKAGES += libpq-dev
 endif
 SODIUM := -l:libsodium.a
+ifneq ($(ARCH),)
+# the libraries are those of the architecture; the magic is data
+of_arch = $(foreach name,$(1),$(name)$(if $(filter-out libmagic-mgc,\
+    $(filter lib% zlib%,$(name))),:$(ARCH)))
+PACKAGES := $(call of_arch,$(PACKAGES)) crossbuild-essential-$(ARCH) dpkg-dev qemu-user-static
+STATIC_PACKAGES := $(call of_arch,$(STATIC_PACKAGES))
+endif
 CURL   := -lcurl
 MAGIC  := -lmagic
 ifeq ($(STATIC_CURL),1)
@@ -234,7 +274,7 @@ $(LIBRARY): $(LIBRARY_OBJECTS)
 	$(Q)$(AR) rcs $@ $^
 
 $(STATIC_LIBCURL)/lib/libcurl.a: $(wildcard /var/lib/dpkg/status)
-	@tools/static-curl $(STATIC_LIBCURL)
+	@CONTROL_FLOW='$(CONTROL_FLOW)' tools/static-curl $(STATIC_LIBCURL)
 	@touch $@
 
 # The versions of what is linked statically. The file changes only with them, and then all programs
@@ -295,7 +335,11 @@ $(SERVED): $(REFERENCE)
 	    htdocs/dashboard) $(OUT)/htdocs
 
 # --- What users call ----------------------------------------------------------------------------
-export PORT RUN_DIR TRANSPORT REUSE GRAPH_BASE_URL DEMO GROWTH_SIZES GROWTH_DIR
+# Scripts read messages, compare names and print numbers, which are others in other languages.
+export LC_ALL = C.UTF-8
+# What the scripts need to know of a build for another machine.
+export ARCH CC EMULATOR TRIPLET
+export MAINTAINER PORT RUN_DIR TRANSPORT GRAPH_BASE_URL DEMO GROWTH_SIZES GROWTH_DIR
 BUILD_ALL = $(MAKE) -s --no-print-directory -j$$(nproc)
 
 run: ## install missing packages, build, start everything, send a message
@@ -309,10 +353,15 @@ stop: ## stop the programs that `make run` started
 
 format: ## format every C file by .clang-format
 	@tools/setup $(LINT_PACKAGES)
+	@tests/lint/formatter
 	@tests/lint/files c | xargs clang-format -i
 
 lint: ## check the form of every file: format, warnings, functions, includes, words
 	@tools/setup $(PACKAGES) $(LINT_PACKAGES)
+	@mkdir -p build && flock build/lint.lock $(MAKE) -s --no-print-directory lint-alone
+
+# Two at the same time would write each other's reports.
+lint-alone:
 	@$(BUILD_ALL) lint-reports
 	@tests/lint/run $(LINT)
 
@@ -330,11 +379,37 @@ test-quick: lint ## check the form, run the unit tests and the files of what cha
 	    --no-print-directory test TESTS="$$(printf '%s ' tests/unit/*.c $$files)"
 
 test-full: export TEST_FULL = 1
-test-full: test static-test hosting-test ## run the long forms too: all transports, web hosts
+test-full: test static-test hosting-test test-debian13 test-arm64 ## run the long forms too
+
+# As root, both. The root directories are kept, with their packages and objects.
+test-debian13: ## run `make test` in a root directory of Debian 13; TESTS, FILTER, DATABASE
+	@tools/setup debootstrap git
+	@tests/machines/debian13 build/roots/debian13 TESTS='$(TESTS)' FILTER='$(FILTER)' \
+	    DATABASE='$(DATABASE)'
+
+test-arm64: ## build for arm64 in a root directory, and run tests/me.bats in an emulator
+	@tools/setup debootstrap git
+	@tests/machines/arm64 build/roots/arm64 emulated-test
+
+dist-arm64: ## in that root directory, collect archive and packages for arm64: build/arm64/dist
+	@tools/setup debootstrap git
+	@tests/machines/arm64 build/roots/arm64 dist
+	@rm -rf build/arm64/dist
+	@mkdir -p build/arm64
+	@cp -R build/roots/arm64/srv/switchboard/build/arm64/dist build/arm64/dist
+
+# With ARCH, in the root directory of test-arm64: tests whose programs the emulator runs.
+emulated-test:
+	@tools/setup $(PACKAGES) $(EMULATED_TEST_PACKAGES)
+	@$(BUILD_ALL) all
+	@$(BUILD_ALL) ARCH= $(EMULATED_HELPERS)
+	@tests/machines/emulate $(EMULATOR) $(OUT) $(OUT)/emulated
+	@EMULATED=1 OUT=$(CURDIR)/$(OUT)/emulated HELPERS=$(CURDIR)/build/plain/helpers \
+	    TRANSPORTS=cgi tests/run $(EMULATED_FILES:%=tests/%.bats)
 
 static-test: ## build with STATIC_CURL=1, and run a part of the suite with these programs
 	@tools/setup $(PACKAGES) $(STATIC_PACKAGES) $(TEST_PACKAGES)
-	@$(BUILD_ALL) all $(TEST_HELPERS)
+	@$(BUILD_ALL) all $(TEST_HELPERS) $(NODE_MODULES)
 	@$(BUILD_ALL) STATIC_CURL=1 all
 	@OUT=$(CURDIR)/build/static HELPERS=$(CURDIR)/$(BUILD)/helpers \
 	    TRANSPORTS='direct cgi fcgi' tests/run tests/static/programs.bats \
@@ -359,7 +434,7 @@ audit: ## print and check what each executable can do; V=1 prints every trial, O
 
 bench: ## measure against bare programs and Node, over half an hour
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES) $(STATIC_PACKAGES) \
-	    postgresql-15 libpq-dev
+	    postgresql libpq-dev
 	@$(BUILD_ALL) STATIC_CURL=1 all
 	@$(BUILD_ALL) POSTGRESQL=1 all
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
@@ -394,6 +469,11 @@ soak: ## run five minutes of random traffic, kills, full disk and locks, then ch
 	@$(BUILD_ALL) all $(SOAK_PROGRAMS)
 	@OUT=$(OUT) SOAK_BIN=$(SOAK) tests/soak/run
 
+world: ## simulate days of traffic, crashes and power failures for WORLD_SECONDS, from SEED
+	@tools/setup $(PACKAGES) $(TEST_PACKAGES)
+	@$(BUILD_ALL) $(WORLD)/world
+	@$(WORLD)/world --seconds $${WORLD_SECONDS:-60} $${SEED:+--seed $$SEED}
+
 # The programs of a cluster are those of POSTGRESQL=1; the clients of the tests are the soak's.
 cluster: ## start three web hosts on two PostgreSQL servers under Patroni, as a demonstration
 	@$(MAKE) -s --no-print-directory cluster-programs
@@ -422,9 +502,9 @@ man: all ## write the manual pages to build/man, the shell completions to build/
 
 sbom: all ## write the bill of materials and the licences of what is linked to build/sbom
 	@tools/setup $(PACKAGES) binutils
-	@rm -rf build/sbom
-	@$(MAKE) -s --no-print-directory MAPPED=build/sbom/linked mapped
-	@tools/sbom build/sbom/linked $(OUT) build/sbom $(MANIFEST)
+	@rm -rf $(AT)/sbom
+	@$(MAKE) -s --no-print-directory MAPPED=$(AT)/sbom/linked mapped
+	@tools/sbom $(AT)/sbom/linked $(OUT) $(AT)/sbom $(MANIFEST)
 
 # The programs are linked again in MAPPED, which gives the same bytes, with a map of what is in
 # each.
@@ -440,7 +520,7 @@ install: all ## install below DESTDIR and PREFIX
 uninstall: ## remove the installed files, except those that were edited
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' tools/uninstall
 
-deb: ## build the Debian packages in build/deb
+deb: ## build the Debian packages in build/deb; MAINTAINER='NAME <ADDRESS>': who gives them out
 	@tools/setup $(PACKAGES) $(DEB_PACKAGES)
 	@debian/build
 
@@ -452,14 +532,14 @@ package-test: ## install, upgrade and remove the packages, and a build, in a roo
 
 hosting: ## pack build/hosting/*.tar.gz, for an account of a web host without root
 	@tools/setup $(PACKAGES) $(STATIC_PACKAGES)
-	@tools/static-curl $(STATIC_LIBCURL)
+	@CONTROL_FLOW='$(CONTROL_FLOW)' tools/static-curl $(STATIC_LIBCURL)
 	@$(BUILD_ALL) STATIC_CURL=1 all hosting-programs
-	@$(MAKE) -s --no-print-directory STATIC_CURL=1 MAPPED=build/hosting/linked mapped
-	@tools/hosting/pack build/static build/hosting/linked $(STATIC_LIBCURL)/MANIFEST \
-	    build/hosting
+	@$(MAKE) -s --no-print-directory STATIC_CURL=1 MAPPED=$(AT)/hosting/linked mapped
+	@tools/hosting/pack $(AT)/static $(AT)/hosting/linked $(STATIC_LIBCURL)/MANIFEST \
+	    $(AT)/hosting
 
 dist: hosting deb sbom ## collect archive, packages, sources, bill of materials in build/dist
-	@tools/dist build/hosting build/deb build/sbom build/dist
+	@tools/dist $(AT)/hosting $(AT)/deb $(AT)/sbom $(AT)/dist
 
 hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, another site, Debian 11
 	@tools/setup $(PACKAGES) $(TEST_PACKAGES) $(HOSTING_TEST_PACKAGES)
@@ -473,9 +553,15 @@ hosting-test: hosting ## install that archive at web hosts: CGI, suEXEC, another
 	@cat build/hosting/times
 
 screenshots: ## picture the dashboard's pages: build/screenshots, and doc/pictures for the README
-	@tools/setup $(PACKAGES) chromium $(NPM)
+	@tools/setup $(PACKAGES) $(CHROMIUM) $(NPM)
 	@$(BUILD_ALL) all $(NODE_MODULES)
 	@tests/dashboard/screenshots build/screenshots
+
+icons: ## draw the PNG icons of the dashboard from htdocs/dashboard/icon.svg
+	@tools/setup $(PACKAGES) $(CHROMIUM) $(NPM)
+	@$(BUILD_ALL) $(NODE_MODULES)
+	@NODE_MODULES=$(CURDIR)/$(dir $(NODE_MODULES)) \
+	    node tests/dashboard/icons.js htdocs/dashboard
 
 doc: ## write the reference to build/doc: OpenAPI, HTML, man page, Postman collection, llms.txt
 	@tools/setup $(PACKAGES)
@@ -487,15 +573,17 @@ clean: ## remove all built files
 	rm -rf build htdocs/docs htdocs/openapi.json $(CGI:%=cgi-bin/%) $(TOOLS:%=tools/%)
 
 help:
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 # A recipe that fails leaves no half-written file, which would look newer than its sources.
 .DELETE_ON_ERROR:
 
-.PHONY: all dist hosting hosting-programs hosting-test mapped run stop format lint test \
-    test-quick test-full static-test torture fuzz audit bench bench-quick growth coverage which \
-    soak cluster cluster-stop failover cluster-upgrade cluster-programs man sbom installed install \
-    uninstall doc deb package-test screenshots clean help
+.PHONY: all dist hosting hosting-programs hosting-test mapped run stop format lint lint-alone \
+    test test-quick test-full test-debian13 test-arm64 dist-arm64 emulated-test static-test \
+    torture fuzz \
+    audit bench bench-quick growth coverage which soak world cluster cluster-stop failover \
+    cluster-upgrade cluster-programs man sbom installed install uninstall doc deb package-test \
+    screenshots icons clean help
 
 -include build/probe/control.d $(shell find $(BUILD) $(FUZZ) \
     $(if $(filter 1,$(POSTGRESQL)),build/plain) -name '*.d' 2>/dev/null)

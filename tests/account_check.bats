@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# `switchboard account check`, `doctor --online` and `line import`: what the platform says about an
-# account, at the sandbox. Each wrong set-up is found under its name, with what to do.
+# `switchboard account check`, `doctor --online`, `line import`, `line register`: what the platform
+# says about an account, at the sandbox. Each wrong set-up is found under its name, with what to do.
 # transports: direct
 load helpers/all
 load helpers/command
@@ -89,7 +89,7 @@ finds() {
     answers_with "$PLATFORM_TOKEN" "{\"expires_at\":$(($(date +%s) + 90000))}"
     finds warn 'token expiry' 'in 1 days: make a token of a system user'
     answers_with "$PLATFORM_TOKEN" '{"type":"USER"}'
-    finds warn 'platform token' 'its type is USER'
+    finds warn 'platform token' 'type is USER'
     answers_with "$PLATFORM_TOKEN" '{"is_valid":false,"error":{"message":"It was closed."}}'
     finds FAIL 'platform token' 'it is not valid: It was closed.'
 }
@@ -185,7 +185,7 @@ api_delete() {
         answers_with "$LINE" "{$member}"
         finds "$level" "number $LINE" "$todo"
     done <<'END'
-FAIL|"status":"DISCONNECTED"|status is DISCONNECTED: verify the number by a code and register it
+FAIL|"status":"DISCONNECTED"|status is DISCONNECTED: verify the number by a code, and register it
 FAIL|"status":"BANNED"|status is BANNED
 FAIL|"status":"PENDING","code_verification_status":"NOT_VERIFIED"|status is PENDING
 warn|"status":"FLAGGED"|status is FLAGGED
@@ -329,4 +329,70 @@ numbers() {
     fault '{"kind":"reset_before"}'
     fault '{"kind":"reset_before"}'
     fails_with 'the platform could not be reached' line import "$ACCOUNT"
+}
+
+# --- line register ---
+
+@test "line register sends the PIN of standard input to the platform and marks the line" {
+    numbers "$LINE" 15550007000
+    db "UPDATE line SET archived_at = 1 WHERE phone_number_id LIKE '880%'"
+    db "UPDATE line SET is_registered = 0, platform_type = 'NOT_APPLICABLE'
+        WHERE phone_number_id = '$LINE'"
+    graph_post "$LINE/deregister"
+    forget_sent
+    done_quietly line register "$LINE" <<<' 123456'
+    assert_equal "$(cat "$body")" "registered line $LINE"
+    assert_sent_json . '{"messaging_product":"whatsapp","pin":"123456"}' path=/register
+    list_as_json line list --account "$ACCOUNT"
+    assert_json "map(select(.phoneNumberId == \"$LINE\") | [.isRegistered, .platformType])" \
+        '[[true,"CLOUD_API"]]'
+    done_quietly account check "$ACCOUNT"
+    # once more is harmless
+    cli line register "$LINE" --json <<<123456
+    assert_json . "{\"phoneNumberId\":\"$LINE\",\"isRegistered\":true}"
+}
+
+# Posts to the platform with the account's token: graph_post PATH
+graph_post() {
+    curl -sSf -X POST -d '' -H "Authorization: Bearer $PLATFORM_TOKEN" "$SANDBOX/v26.0/$1" \
+        >/dev/null
+}
+
+@test "line register names each refusal of the platform with what to do, and keeps the line as it is" {
+    local code todo
+    numbers "$LINE" 15550007000
+    switchboard line register "$LINE" <<<123456 >/dev/null
+    db "UPDATE line SET is_registered = 0 WHERE phone_number_id = '$LINE'"
+    fails_with 'PIN Mismatch; give the PIN that the number has' line register "$LINE" <<<654321
+    graph_post "$LINE/request_code?code_method=SMS&language=en_US"
+    fails_with 'verify the number by a code first' line register "$LINE" <<<123456
+    while read -r code todo; do
+        fault "{\"code\":$code}"
+        fails_with "; $todo" line register "$LINE" <<<123456
+        refute grep -q 123456 "$headers"
+    done <<'END'
+133000 deregister the number at the platform
+133008 too many wrong PINs
+133009 PINs came too fast
+133015 the number was deleted a short time ago
+133016 ten attempts in 72 hours
+END
+    fault '{"code":190}'
+    fails_with 'the platform answered 401' line register "$LINE" <<<123456
+    fault '{"kind":"reset_before"}'
+    fault '{"kind":"reset_before"}'
+    fails_with 'the platform could not be reached' line register "$LINE" <<<123456
+    assert_equal "$(db "SELECT is_registered FROM line WHERE phone_number_id = '$LINE'")" 0
+}
+
+@test "line register takes no PIN of another form, and no line that is not there" {
+    local pin
+    for pin in '' 12345 1234567 12345x '１２３４５６' $'123456\n123456'; do
+        fails_with 'the PIN on standard input must be six digits' line register "$LINE" <<<"$pin"
+    done
+    fails_with 'no line 990000000' line register 990000000 <<<123456
+    switchboard line archive "$LINE" >/dev/null
+    fails_with "no line $LINE is in use" line register "$LINE" <<<123456
+    usage_error 'one word too many' line register "$LINE" 123456
+    assert_nothing_sent
 }

@@ -24,10 +24,13 @@ setup() {
     assert_conventions
     assert_json '[.data.accountId, .data.wabaid]' "[\"$ACCOUNT\",\"$WABA\"]"
     local rows
-    rows=$(jq -c .data.rows "$body")
+    rows=$(jq -c '.data.rows | map({status, check, detail, todo})' "$body")
     assert_that '.data.checkedAt | test("^20")'
     assert_json '.data.rows | map(select(.status == "fail") | [.check, .detail])' \
         "[[\"number $LINE\",\"status is BANNED\"]]"
+    assert_json '.data.rows[] | select(.status == "fail")
+        | [.checkCode, .detailCode, .todoCode, .values]' "[\"number\",\"member\",\"doAppeal\",
+        {\"member\":\"status\",\"word\":\"BANNED\",\"id\":\"$LINE\"}]"
     assert_equal "$(switchboard account check "$ACCOUNT" --json 2>/dev/null |
         jq -c 'map({status, check, detail, todo})')" "$rows"
     refute grep -qF -e "$PLATFORM_TOKEN" -e test-app-secret "$body"
@@ -49,6 +52,8 @@ setup() {
     assert_success
     assert_json '.data.rows | map([.status, .check, .detail])' \
         '[["fail","platform token","there is none"]]'
+    assert_json '.data.rows[0] | [.checkCode, .detailCode, .todoCode, .values.account]' \
+        "[\"token\",\"none\",\"doSetToken\",\"$id\"]"
     assert_equal "$(sent_count)" 0
     db "DELETE FROM account WHERE id = '$id'"
 }

@@ -213,8 +213,8 @@ describe_needs() {
 
 @test "the table lists every route, need and library, and the numbers of system calls and of lines" {
     local file method path more
-    grep -qE '^me +GET +/v2/me +read the database +libsqlite3, static +[0-9]+/[0-9]+ +[0-9]+\+[0-9]+$' "$report"
-    grep -qE '^ +POST +/v2/messages/send/text +call the platform +' "$report"
+    grep -qE '^me +GET +/v2/me +basic +read the database +libsqlite3, static +[0-9]+/[0-9]+ +[0-9]+\+[0-9]+$' "$report"
+    grep -qE '^ +POST +/v2/messages/send/text +send +call the platform +' "$report"
     grep -qE '^health .* only answer +libfcgi, static ' "$report"
     while read -r method path more; do
         grep -qE "^[a-z_]* +$method +$path( |\$)" "$report" || fail "the table lacks $method $path"
@@ -253,7 +253,7 @@ entries() {
 @test "ONLY prints all that an executable holds, and nothing of others" {
     audit_only me
     ((status == 0)) || fail "$(cat "$only")"
-    assert_equal "$(entries routes:)" 'GET    /v2/me'
+    assert_equal "$(entries routes: | tr -s ' ')" 'GET /v2/me basic'
     assert_equal "$(entries 'in addition to answering')" 'read the database'
     assert_equal "$(entries 'files that it may open' | sed 's/:.*//')" $'database\ndatabase_reader\nlog_file'
     assert_equal "$(entries 'files that it may open' | sed -n 's/^database: //p')" \
@@ -316,7 +316,7 @@ entries() {
     [[ $audited == "$root" ]] || skip "the build with sanitizers has the objects elsewhere"
     mkdir -p "$objects"
     cp -r "$root/build/plain"/{lib,cgi-bin} "$objects"
-    cp "$objects/lib/store/housekeeping.o" "$objects/lib/store/access.o"
+    cp "$objects/lib/store/life/housekeeping.o" "$objects/lib/store/login/access.o"
     status=0
     LAYOUTS=installed OUT=$audited OBJECTS=$objects ASK=$HELPERS/ask ONLY=me "$root/tests/audit" >"$BATS_TEST_TMPDIR/out" 2>&1 ||
         status=$?

@@ -6,6 +6,7 @@
 load helpers/all
 load helpers/webhook
 load helpers/courier
+load helpers/document
 
 setup_file() {
     start_stack
@@ -28,14 +29,6 @@ teardown_file() {
 setup() {
     forget_sent
     cd "$PROGRAMS" || return
-}
-
-# Writes the program of a page to a file of its name: program PAGE NAME
-program() {
-    awk -v name="$2" '/^```/ { inside = 0 }
-        inside { print }
-        /^```/ && $2 == name { inside = 1 }' "$root/doc/clients/$1" >"$2"
-    [[ -s $2 ]] || fail "$1 has no program $2"
 }
 
 # Expects what both programs print for a photo and 50 templates, and what the platform received.
@@ -84,25 +77,26 @@ start_program() {
 }
 
 @test "the Node programs send, upload, download, list and verify webhooks" {
-    program node.md send.mjs
+    block doc/clients/node.md 'send.mjs' >send.mjs
     assert_sending node send.mjs
     assert_failing node send.mjs
-    program node.md receive.mjs
+    block doc/clients/node.md 'receive.mjs' >receive.mjs
     assert_receiving node receive.mjs
 }
 
 @test "the Python programs send, upload, download, list and verify webhooks" {
-    program python.md send.py
+    block doc/clients/python.md 'send.py' >send.py
     assert_sending python3 send.py
     assert_failing python3 send.py
-    program python.md receive.py
+    block doc/clients/python.md 'receive.py' >receive.py
     assert_receiving python3 receive.py
 }
 
 @test "the programs for Kapso and whatsapp-api-js send" {
     local name
+    block doc/clients/node.md 'kapso.mjs' >kapso.mjs
+    block doc/clients/node.md 'apijs.mjs' >apijs.mjs
     for name in kapso apijs; do
-        program node.md "$name.mjs"
         run env APP_SECRET=unused node "$name.mjs" 15551234567
         assert_equal "$status $(sed -E 's/wamid\.[^ ]*/WAMID/' <<<"$output")" '0 sent WAMID'
         assert_sent_json '[.to, .type, .text.body]' '["15551234567","text","Hello"]' \
@@ -114,14 +108,40 @@ start_program() {
 
 @test "the commands of the index make an authority and a certificate that it verifies" {
     local script
-    script=$(awk '/^    openssl req -x509/ { inside = 1 } inside && !/^    / { exit } inside' \
-        "$root/doc/clients/README.md")
+    script=$(block doc/clients/README.md 'openssl req -x509')
     mkdir authority
     (cd authority && eval "$script" 2>/dev/null)
     openssl verify -CAfile authority/authority.pem -verify_hostname graph.facebook.com \
         authority/graph.pem
     refute openssl verify -CAfile authority/authority.pem -verify_hostname api.example.org \
         authority/graph.pem
+}
+
+# Runs a command of a page that adds a webhook for a program, with the user, the line and a receiver
+# of this test in place of those of the page: adds_webhook PAGE START TOKEN
+adds_webhook() {
+    local command
+    command=$(block "$1" "$2" | sed -E "s|you@example.org|$EMAIL|; s|PHONE-NUMBER-ID|$LINE|
+        s#https://[a-z0-9]+\.example\.org[^ ]*|THE-CALLBACK-URL#$program_URL/hook#")
+    answers program hook "verify $3"
+    db "DELETE FROM webhook"
+    (export VERIFY_TOKEN=$3; printf '%s' "$3" >token.txt; eval "$command") >added
+    grep -qE '[0-9a-f]{64}' added || fail "$(cat added)"
+    assert_equal "$(switchboard webhook list --json | jq -r '.[] | "\(.url) \(.kind)"')" \
+        "$program_URL/hook forward"
+}
+
+@test "the command of each page adds the webhook of its program" {
+    start_receiver program
+    adds_webhook doc/clients/README.md 'switchboard webhook add' of-a-file
+    adds_webhook doc/clients/chatwoot.md "printf '%s' THE-TOKEN" THE-TOKEN
+    adds_webhook doc/clients/evolution.md "printf '%s' a-long-random-text" a-long-random-text
+    adds_webhook doc/clients/frappe.md "printf '%s' THE-VERIFY-TOKEN" THE-VERIFY-TOKEN
+    adds_webhook doc/clients/n8n.md "printf '%s' YOUR-TOKEN" YOUR-TOKEN
+    adds_webhook doc/clients/typebot.md "printf '%s' THE-TOKEN" THE-TOKEN
+    adds_webhook doc/clients/node.md "printf '%s' \"\$VERIFY_TOKEN\"" of-the-variable
+    adds_webhook doc/clients/python.md "printf '%s' \"\$VERIFY_TOKEN\"" of-the-variable
+    stop_receivers
 }
 
 @test "each link of the pages, and of the README, leads to a file and a heading" {

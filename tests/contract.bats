@@ -4,6 +4,7 @@
 # transports: cgi
 # needs: node
 # shellcheck disable=SC2016  # $ is of jq
+# starts first
 load helpers/all
 load helpers/courier
 load helpers/webhook

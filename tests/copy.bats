@@ -11,6 +11,7 @@ unset SERVER # the stack of this file begins with a file
 load helpers/all
 load helpers/fill
 load helpers/webhook
+load helpers/document
 
 setup_file() {
     start_stack
@@ -79,8 +80,16 @@ INSERT INTO webhook (id, user_id, kind, url, code, previous_code, previous_until
     VALUES ('whk_fill', 'usr_fill', 'event', '', x'', x'00ff', 9223372036854775807, 1,
         -9223372036854775808);
 INSERT INTO api_token (user_id, hash, created_at) VALUES ('usr_fill', randomblob(32), 1);
-INSERT INTO user_password (user_id, hash, created_at) VALUES ('usr_fill', 'hash', 1);
-INSERT INTO login_link (user_id, hash, expires_at) VALUES ('usr_fill', randomblob(32), 1);
+INSERT INTO scoped_token (id, user_id, hash, name, last4, scopes, created_by, created_at)
+    VALUES ('tok_fill', 'usr_fill', randomblob(32), 'é', '0000', 'basic read', 'x', 1);
+INSERT INTO trail VALUES ('trl_fill', 'usr_fill', 1, 'cli:é', 'é', 'user.add', NULL, '{}', '', '');
+INSERT INTO retention VALUES ('usr_fill', 365, NULL, 9223372036854775807, 0, 'thr_é');
+INSERT INTO member (id, email, name, password, created_at)
+    VALUES ('mbr_rich', 'rich@example.org', 'é', 'hash', 1);
+INSERT INTO membership VALUES ('usr_fill', 'mbr_rich', 'admin', 1, 'x');
+INSERT INTO invitation
+    VALUES ('inv_fill', 'usr_fill', randomblob(32), 'é@example.org', 'viewer', NULL, 'x', 1, 2);
+INSERT INTO login_link (member_id, hash, expires_at) VALUES ('mbr_rich', randomblob(32), 1);
 INSERT INTO plan (user_id, name, is_addon, created_at)
     VALUES ('usr_fill', 'Größe 🙂 '' "', 0, 1);
 INSERT INTO template (account_id, name, language, updated_at)
@@ -102,6 +111,13 @@ END
 
 copy_to() { # CONFIG TARGET [OPTION...]
     run --separate-stderr "$OUT/tools/switchboard" copy-to "$2" --config "$1" "${@:3}"
+}
+
+# Runs a command of the page with the target here; it succeeds: copy_by COMMAND CONFIG
+copy_by() {
+    [[ $1 == 'switchboard copy-to '* ]] || fail "$1"
+    copy_to "$2" "${1#switchboard copy-to }" --json
+    assert_equal "$status $stderr" '0 '
 }
 
 # Expects that copy-to fails with a text on stderr: refuses TEXT CONFIG TARGET
@@ -133,15 +149,15 @@ refuses() {
 }
 
 @test "every row of every table moves to a server and back unchanged, and both ways print the same hashes" {
-    local url there table
+    local url there table command
     make_rich
     for table in $(sqlite3 "$old" "SELECT name FROM sqlite_schema WHERE type = 'table'"); do
         assert_equal "$table $(sqlite3 "$old" "SELECT count(*) > 0 FROM \"$table\"")" "$table 1"
     done
     cp "$old" "$BATS_TEST_TMPDIR/before.db"
     url=$(new_database)
-    copy_to "$config" "$url" --json
-    assert_equal "$status $stderr" '0 '
+    command=$(block doc/moving-to-postgresql.md 'switchboard copy-to postgresql')
+    copy_by "${command/postgresql:*/"$url"}" "$config"
     there=$output
     assert_equal "$(gojq -c '[.rows - ([.tables[].rows] | add), .changes, .wasDone]' <<<"$there")" \
         '[0,0,false]'
@@ -154,8 +170,8 @@ refuses() {
         FROM pg_constraint WHERE contype = 'f'")" 't|f|t'
     config=$(config_for new "$url")
     switchboard init --config "$config" >/dev/null
-    copy_to "$config" "$new" --json
-    assert_equal "$status $stderr" '0 '
+    command=$(block doc/moving-to-postgresql.md 'switchboard copy-to /var')
+    copy_by "${command/\/var*/"$new"}" "$config"
     assert_equal "$(gojq -c .tables <<<"$output")" "$(gojq -c .tables <<<"$there")"
     assert_same_rows "$BATS_TEST_TMPDIR/before.db" "$new"
     assert_equal "$(sqlite3 "$new" 'PRAGMA integrity_check; PRAGMA foreign_key_check;
@@ -188,8 +204,8 @@ refuses() {
     switchboard init --config "$other" >/dev/null
     switchboard user add b@example.org --config "$other" >/dev/null
     refuses 'it has rows already, in the table' "$config" "$url"
-    pg "$url" 'DELETE FROM api_token; DELETE FROM "user";
-        UPDATE schema_version SET edition = edition + 1'
+    pg "$url" 'DELETE FROM trail; DELETE FROM api_token; DELETE FROM membership; DELETE FROM member;
+        DELETE FROM "user"; UPDATE schema_version SET edition = edition + 1'
     refuses 'it was made by a development version' "$config" "$url"
     pg "$url" 'UPDATE schema_version SET version = 99, edition = edition - 1'
     refuses 'it has schema version 99' "$config" "$url"
@@ -298,14 +314,17 @@ copy_has_begun() { # URL
 
 # The states between the three commits at the end, in which a kill is improbable.
 @test "a copy killed between the commit of the target and that of the source is made again" {
-    local url
+    local url command
     make_rich
     url=$(new_database)
     copy_to "$config" "$url"
     # the target is marked as incomplete, the source is not moved, and goes on
     pg "$url" 'UPDATE schema_version SET version = -version' >/dev/null
-    sqlite3 "$old" "DROP TABLE database_move; PRAGMA user_version = $(newest_schema);
-        UPDATE contact SET name = 'later' WHERE id = 'con_00000000000000000000000001'"
+    command=$(block doc/moving-to-postgresql.md 'sqlite3 FILE' | head -n 1)
+    [[ $command == "sqlite3 FILE '"* ]] || fail "$command"
+    command=${command/FILE/"$old"}
+    eval "${command/version = N/version = $(newest_schema)}"
+    sqlite3 "$old" "UPDATE contact SET name = 'later' WHERE id = 'con_00000000000000000000000001'"
     run switchboard user list --config "$(config_for new "$url")"
     [[ $status == 1 && $output == *'a copy to it is incomplete'* ]] || fail "$output"
     run switchboard init --config "$(config_for new "$url")"
@@ -456,14 +475,15 @@ write_to() {
     eventually has_sleeper "$source"
     refuses 'Nothing was changed, and the gateway works on: run the command again' "$config" "$new"
     pg "$source" "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()" >/dev/null
+        WHERE datname = current_database() AND query LIKE '%pg_sleep(60)'
+            AND pid <> pg_backend_pid()" >/dev/null
     copy_to "$config" "$new"
     [[ $status == 0 ]] || fail "$output $stderr"
 }
 
 has_sleeper() { # URL
-    [[ $(pg "$1" "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)'
-        AND wait_event = 'PgSleep'") == 1 ]]
+    [[ $(pg "$1" "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND query LIKE '%pg_sleep(60)' AND wait_event = 'PgSleep'") == 1 ]]
 }
 
 @test "under traffic nothing is lost or doubled, and requests to the former database are refused" {

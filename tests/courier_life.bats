@@ -125,6 +125,11 @@ delivers_in_time() {
         "done|1|0|8"$'\n'"pending|0|0|4"
 }
 
+# A condition: the process has taken each signal that it got: eventually has_no_signal PID
+has_no_signal() {
+    ! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$1/status"
+}
+
 @test "a second SIGTERM does not wait: the leases of events in progress are released" {
     set_webhook A "$A_URL/hang"
     start_courier
@@ -133,6 +138,7 @@ delivers_in_time() {
     add_events A 3 >/dev/null
     eventually has_received A 3
     kill -TERM "$(cat "$STACK/courier.pid")"
+    eventually has_no_signal "$(cat "$STACK/courier.pid")" # two that wait are one
     sleep 0.5
     [[ -e $STACK/courier.pid ]] # it waits for the answers
     stop_courier

@@ -38,8 +38,9 @@ teardown_file() {
 pages=$root/htdocs/dashboard
 
 policy="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:;"
-policy+=" media-src 'self' blob:; connect-src 'self'; form-action 'none'; frame-ancestors 'none';"
-policy+=" base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+policy+=" media-src 'self' blob:; connect-src 'self'; manifest-src 'self'; form-action 'none';"
+policy+=" frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script';"
+policy+=" trusted-types 'none'"
 
 # Requests a file of the dashboard and checks its headers: dashboard_file PATH TYPE FILE
 dashboard_file() {
@@ -52,7 +53,7 @@ dashboard_file() {
     assert_header Referrer-Policy no-referrer
     assert_header Cross-Origin-Opener-Policy same-origin
     assert_header Cross-Origin-Resource-Policy same-origin
-    [[ $(header Permissions-Policy) == *'camera=()'*'clipboard-write=(self)'* ]]
+    [[ $(header Permissions-Policy) == *'camera=()'*'clipboard-write=(self)'*'microphone=(self)'* ]]
     assert_header ETag
     assert_header X-Request-Id
     cmp "$body" "$pages/$3"
@@ -65,6 +66,8 @@ dashboard_file() {
     dashboard_file '' 'text/html; charset=utf-8' index.html
     dashboard_file app.css 'text/css; charset=utf-8' app.css
     dashboard_file icon.svg image/svg+xml icon.svg
+    dashboard_file icon-192.png image/png icon-192.png
+    dashboard_file manifest.json application/manifest+json manifest.json
     dashboard_file i18n/en.json 'application/json; charset=utf-8' i18n/en.json
     dashboard_file js/main.js 'text/javascript; charset=utf-8' js/main.js
     etag=$(header ETag)
@@ -99,9 +102,21 @@ dashboard_file() {
     assert_equal "$found" ''
 }
 
+@test "the page names all modules that it begins with, so that they are requested at once" {
+    run node "$root/tests/dashboard/preloads.js" "$pages"
+    assert_equal "$output" ''
+    ((status == 0))
+}
+
 @test "each text exists in each language, and the texts are those that the modules use" {
     run node "$root/tests/dashboard/texts.js" "$pages"
     assert_equal "$output" ''
+    ((status == 0))
+}
+
+@test "each job of the dashboard has a test or a reason in each state" {
+    run node "$root/tests/dashboard/cells.js" "$root/doc/dashboard.md" "$root"/tests/dashboard*.bats
+    printf '# %s\n' "$output" >&3
     ((status == 0))
 }
 
@@ -109,6 +124,7 @@ dashboard_file() {
 
 @test "texts are never markup, and lists keep focus, selection and what was typed" {
     browse frame dom
+    browse frame formatted
 }
 
 # bats test_tags=route
@@ -117,9 +133,21 @@ dashboard_file() {
     browse frame opens
 }
 
-@test "axe finds nothing in each page, light and dark, at 320 and 1280 pixels (TEST_FULL: each of both), and at 200 % zoom no text is lost" {
+@test "axe finds nothing in each page, in three languages, light and dark, at 320 and 1280 pixels (TEST_FULL: all combinations), and at 200 % zoom no text is lost" {
+    local language modes=(en-light-1280 en-dark-320 es-light-320 pt-dark-1280)
+    [[ -z ${TEST_FULL-} ]] || for language in en es pt; do
+        modes+=("$language"-{light,dark}-{320,1280})
+    done
     add_life
-    browse frame accessible light-1280 dark-320 ${TEST_FULL:+light-320 dark-1280}
+    browse frame accessible $(printf '%s\n' "${modes[@]}" | sort -u)
+}
+
+@test "each page in each state of connection, session and screen shows its heading and says its state" {
+    local count
+    add_life
+    count=$(browse states all "$root/doc/dashboard.md")
+    printf '# %s cells\n' "$count" >&3
+    ((count > 200))
 }
 
 @test "the keyboard reaches everything, and the focus is visible" {
@@ -135,6 +163,19 @@ dashboard_file() {
     browse frame language
 }
 
+@test "the dashboard can be installed as an app" {
+    browse frame installable
+}
+
+@test "keys lead everywhere, on every keyboard layout, and those of one character can be switched off" {
+    add_life
+    browse frame keys
+}
+
+@test "where the storage of the browser is full, settings hold until the page is loaded again" {
+    browse frame fullStorage
+}
+
 @test "a hidden tab sends no request" {
     browse frame hidden /inbox
 }
@@ -143,6 +184,10 @@ dashboard_file() {
 
 @test "a wrong password and an unknown address give the same message, the right password the page" {
     browse login wrongPassword
+}
+
+@test "the first visit of a browser prints no error and requests nothing of the API" {
+    browse login firstVisit
 }
 
 @test "after the login the page that was wanted opens" {
@@ -159,6 +204,12 @@ dashboard_file() {
     local link
     link=$(switchboard user login-link "$OTHER_EMAIL" --url "$BASE")
     browse login linkOfOther "$OTHER_EMAIL" "$link"
+}
+
+@test "an invitation logs a new agent in to the inbox, and is used up" {
+    local link
+    link=$(switchboard invitation add "$EMAIL" agent@example.org --role agent --url "$BASE")
+    browse login invitation "$link"
 }
 
 @test "after the logout the back button shows nothing" {
@@ -341,9 +392,20 @@ is_suspended() { # EMAIL
         (SELECT id FROM user WHERE email = '$1')") == 1 ]]
 }
 
+# --- trail ---
+
+@test "the trail shows who changed what, finds an object, and downloads a file" {
+    local id
+    id=$(db "SELECT l.id FROM line l WHERE phone_number_id = '$LINE'")
+    api PATCH "/v2/lines/$id" -d '{"name":"=Front desk"}'
+    assert_success
+    browse integration trail "$id"
+}
+
 # --- request log ---
 
-@test "the request log finds a request by its id" {
+@test "the request log finds a request by its id, those of the token, and errors" {
+    api GET /v2/events/evt_none
     api GET /v2/me
     assert_success
     browse integration requests "$(header X-Request-Id)"

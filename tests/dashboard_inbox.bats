@@ -37,7 +37,7 @@ add_templates() {
 }
 
 # bats test_tags=route
-@test "a sent message and its statuses, a failure, an answer and a reaction appear without a reload" {
+@test "a sent message and its statuses, a failure, an answer and a reaction appear without a reload, and by setting the customer sees what was read" {
     browse inbox statuses
 }
 
@@ -60,6 +60,14 @@ add_templates() {
 
 @test "what one tab has read is read in the other tab" {
     browse inbox unread
+}
+
+@test "conversations wait for an answer until they are answered or done, are marked as unread, and are counted" {
+    browse inbox queue
+}
+
+@test "by setting a hidden tab asks every 30 seconds, and shows a notification" {
+    browse inbox notices
 }
 
 @test "a merge of two contacts keeps the thread that is open" {
@@ -86,12 +94,44 @@ add_templates() {
     browse inbox userIdOnly
 }
 
+@test "the head of a thread keeps the focus, the way back the search, and an archived line has no composer" {
+    browse inbox head
+}
+
 @test "a blocked contact has no composer until it is unblocked" {
     browse inbox block
 }
 
-@test "a file is uploaded and sent, a received one is loaded on a click, and only pictures are shown" {
+@test "a file is sent, a received one is loaded on a click or by setting in view, enlarged, and only pictures are shown" {
     browse inbox media "$root/tools/demo/media/parcel.jpg"
+}
+
+@test "files are dropped and chosen, shown, uploaded in their order, cancelled, and survive a reload" {
+    browse inbox files "$root/tools/demo/media/parcel.jpg"
+}
+
+@test "an upload that fails sent nothing: it is repeated by itself or by a button, and sent once" {
+    browse inbox uploadFails
+}
+
+@test "a draft that is open in two tabs is sent once" {
+    browse inbox twoTabs "$root/tools/demo/media/parcel.jpg"
+}
+
+@test "a pasted picture is a file, a pasted text is a text and whole" {
+    browse inbox pasted "$root/htdocs/dashboard/icon-192.png"
+}
+
+@test "the 24 hours end by the server's clock, on a device whose clock is wrong" {
+    browse inbox wrongClock
+}
+
+@test "long names and texts, and those from right to left, stay within the screen" {
+    browse inbox longNames
+}
+
+@test "a voice message is recorded in a form that the platform takes" {
+    browse inbox voice
 }
 
 @test "messages are reached, answered and opened by the keyboard" {
@@ -153,9 +193,20 @@ END
     browse inbox twentyThousand thr_long
 }
 
-@test "figures: first paint, a long thread, ten open tabs (printed)" {
+# What the pages do, beside those of the directories of FORMER (with colons): counts of Chromium.
+@test "figures: work of the inbox and of a long thread, beside another version (printed)" {
+    [[ -n ${FORMER-} ]] || skip 'FORMER=DIRECTORY compares with another htdocs/dashboard'
+    browse figures work thr_long "$FORMER:$root/htdocs/dashboard" >&3
+}
+
+@test "figures: first paint, a long thread, ten open tabs, memory (printed)" {
     [[ -n ${TEST_FULL-} ]] || skip 'TEST_FULL=1 measures'
     browse figures firstPaint >&3
     browse figures threadOpens thr_long >&3
     browse figures tabs thr_long >&3
+    browse figures memory thr_long >&3
+}
+
+@test "a word is found in the messages of all conversations and of one, and the way leads there and back" {
+    browse inbox words
 }

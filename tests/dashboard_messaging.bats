@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Overview, lines, templates, forms and usage of the dashboard in Chromium.
-# transports: cgi fcgi
+# transports: cgi
 # needs: node
 # starts first
 load helpers/all
@@ -108,7 +108,6 @@ add_answers() { # TEXT
     db "DELETE FROM account WHERE id = '$id'"
 }
 
-# bats test_tags=route
 @test "lines are renamed, made primary, archived and brought back" {
     make_line ''
     browse messaging lines

@@ -57,8 +57,8 @@ planned() {
 @test "the named files' needs are built and nothing else; lint does not run" {
     local plan
     plan=$(planned test TESTS=tests/me.bats)
-    for word in lint-reports probes build/fuzz/ build/plain/starved/ build/plain/soak/ build/npm \
-        build/plain/unit/ build/postgresql next_switchboard clang; do
+    for word in lint-reports probes build/fuzz/ build/plain/starved/ build/plain/soak/ \
+        build/plain/power/ build/npm build/plain/unit/ build/postgresql next_switchboard clang; do
         [[ $plan != *"$word"* ]] || fail "$word: $plan"
     done
     plan=$(planned test TESTS='tests/fuzz.bats tests/unit/field.c')
@@ -152,6 +152,7 @@ left out: tests/routes.bats, 60 s of CPU time'
 fuzz build/fuzz
 next next_switchboard
 node NODE_MODULES|build/npm|load helpers/(browser|front)
+power recorder[.]so
 probes build/probe|tests/audit"
 soak SOAK_BIN|/soak/run
 starved [$]starved\b
@@ -163,7 +164,7 @@ END
     printf '# needs: soap\n' >"$BATS_TEST_TMPDIR/x.bats"
     run planned test TESTS="$BATS_TEST_TMPDIR/x.bats"
     assert_equal "$status" 2
-    [[ $output == *'a test needs soap, which is none of fuzz lint next node probes soak starved'* ]]
+    [[ $output == *'a test needs soap, which is none of fuzz lint next node power probes'* ]]
 }
 
 @test "make audit ONLY builds the probes of these programs, and then says which names there are" {
@@ -220,6 +221,57 @@ END
             fail "$output"
     done
     [[ $output == *$'\n0 passed, 6 failed' ]] || fail "$output"
+}
+
+@test "a missing program and an unknown transport end the run at once, with one sentence" {
+    local programs=$BATS_TEST_TMPDIR/programs
+    write_tests x <<<'TEST "x" { true; }'
+    mkdir "$programs"
+    cp -rs "$root"/{cgi-bin,tools} "$programs"
+    rm "$programs/tools/switchboard-sandbox"
+    run alone OUT="$programs" HELPERS="$root/build/plain/helpers" "$root/tests/run" \
+        "$BATS_TEST_TMPDIR/x.bats"
+    assert_equal "$status$output" \
+        "1run: $programs/tools/switchboard-sandbox is not built: make test builds it"
+    local words
+    for words in carrier-pigeon 'direct pg-fcgi' 'first cgi'; do
+        run alone TRANSPORTS="$words" "$root/tests/run" "$BATS_TEST_TMPDIR/x.bats"
+        ((status == 1)) || fail "$words: $output"
+        [[ $output == 'run: TRANSPORTS has '*', which is none of direct, cgi and fcgi, '* ]] ||
+            fail "$words: $output"
+    done
+}
+
+# Prints the names of the tests that ran over a transport: names_of TRANSPORT
+names_of() {
+    sort "$BATS_TEST_TMPDIR/$1" | paste -sd ' '
+}
+
+@test "a test runs over the transports of its tag, and in a file without tags over all" {
+    local names='printf "%s\n" "$BATS_TEST_DESCRIPTION" >>"DIRECTORY/$TRANSPORT"'
+    write_tests tagged <<END
+# bats test_tags=direct
+TEST "parsed" { $names; }
+TEST "served" { $names; }
+# bats test_tags=each
+TEST "cut" { $names; }
+END
+    write_tests plain <<END
+TEST "plain" { $names; }
+END
+    write_tests route <<END
+# bats test_tags=direct
+TEST "row" { $names; }
+# bats test_tags=route
+TEST "route" { $names; }
+TEST "web" { $names; }
+END
+    run alone "$root/tests/run" "$BATS_TEST_TMPDIR"/*.bats
+    assert_equal "$(names_of direct)" 'cut parsed plain row'
+    assert_equal "$(names_of cgi)" 'cut plain route served web'
+    assert_equal "$(names_of fcgi)" 'cut plain route served'
+    run alone TRANSPORTS=direct "$root/tests/run" "$BATS_TEST_TMPDIR"/*.bats
+    [[ $output == *$'\n7 passed, 0 failed' ]] || fail "$output"
 }
 
 @test "the end of the output has the first 10 and the last 15 lines of each failure" {

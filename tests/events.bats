@@ -5,6 +5,7 @@ load helpers/all
 load helpers/conventions
 load helpers/courier
 load helpers/pages
+load helpers/webhook
 
 setup_file() {
     start_stack
@@ -26,6 +27,7 @@ setup() {
     answers A hook
     api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$A_URL/hook\",\"webhookCode\":\"s3cret\"}"
     assert_success
+    webhook=$(db "SELECT id FROM webhook WHERE user_id = '$user'")
 }
 
 # The id of the event with this number: event_id NUMBER
@@ -77,9 +79,40 @@ deliver_all() {
         \"type\":\"message.status\",
         \"state\":\"dead\",\"attempts\":0,\"lastStatus\":null,\"lastError\":\"HTTP 500\",
         \"createdAt\":\"2023-11-14T22:13:20.002Z\",\"nextAttemptAt\":null,
-        \"finishedAt\":\"1970-01-01T00:00:01.002Z\"}"
+        \"finishedAt\":\"1970-01-01T00:00:01.002Z\",\"messageId\":null,\"contact\":null,
+        \"webhooks\":[{\"webhookId\":\"$webhook\",\"state\":\"dead\",
+        \"attempts\":0,\"nextAttemptAt\":null,
+        \"lastStatus\":null,\"lastError\":\"HTTP 500\",
+        \"finishedAt\":\"1970-01-01T00:00:01.002Z\"}]}"
     assert_that '.data.items[0].nextAttemptAt == "2255-03-14T16:00:00.000Z"
         and .data.paging == {cursors: {after: null}}'
+}
+
+@test "an event says whom it is about, and is found by the id of its message, of its contact and its own" {
+    local own contact one
+    take "$(payload "$(inbound wamid.Q1 "$P1" '')")"
+    take "$(payload "$(inbound wamid.Q2 "$P2" '')")"
+    contact=$(db "SELECT id FROM contact WHERE phone = '$P1' AND account_id = '$ACCOUNT'")
+    api GET '/v2/events?q=wamid.Q1&type=message.received'
+    assert_conventions
+    assert_that ".data.items | length == 1 and .[0].messageId == \"wamid.Q1\"
+        and .[0].contact.id == \"$contact\"
+        and .[0].contact.phone == \"$P1\" and (.[0].webhooks | map(.webhookId)) == [\"$webhook\"]"
+    own=$(filter -r '.data.items[0].id' "$body")
+    for one in "$own" "$contact" wamid.Q1; do
+        api GET "/v2/events?q=$one&type=message.received&webhookId=$webhook&state=pending"
+        assert_json '[.data.items[].id]' "[\"$own\"]"
+        api GET "/v2/events?q=$one&state=dead"
+        assert_json .data.items '[]'
+        api GET "/v2/events?q=$one&webhookId=whk_none"
+        assert_json .data.items '[]'
+        request GET "/v2/events?q=$one" --as "$OTHER_TOKEN"
+        assert_json .data.items '[]'
+    done
+    take "$(payload "$(change messages "\"messages\":[$(message wamid.Q3 '' "$B1")]")")"
+    take "$(payload "$(inbound wamid.Q4 "$P1" "$B1")")"
+    api GET '/v2/events?q=wamid.Q3'
+    assert_that '.data.items[0].contact.phone == "'"$P1"'"'
 }
 
 @test "the conditions of the list hold alone and together" {
@@ -319,8 +352,9 @@ END
 # --- POST /v2/webhooks/test ---
 
 @test "a test event is signed and delivered like any other, has the next sequence, and is no lead" {
-    local id number sequence
+    local id number sequence leads
     sequence=$(db "SELECT event_sequence FROM user WHERE id = '$user'")
+    leads=$(db 'SELECT count(*) FROM lead')
     api POST /v2/webhooks/test
     assert_success
     id=$(jq -r .data.eventId "$body")
@@ -334,7 +368,7 @@ END
     assert_equal "$(received_header A "$number" X-Hub-Signature-256)" \
         "sha256=$(openssl dgst -sha256 -mac HMAC -macopt key:s3cret -r \
         "$A_DIR/$number.body" | cut -d ' ' -f 1)"
-    assert_equal "$(db 'SELECT count(*) FROM lead')" 0
+    assert_equal "$(db 'SELECT count(*) FROM lead')" "$leads"
     api GET "/v2/events/$id"
     assert_success
     assert_that '.data | .state == "done" and .type == "ping"

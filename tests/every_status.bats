@@ -126,9 +126,12 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
 
 @test "every route of a pool is 503 with Retry-After while no program can be reached (spec 7)" {
     [[ $TRANSPORT == fcgi ]] || skip 'there are no pools'
-    local socket
-    for socket in "$STACK"/apache/*.sock; do
-        mv "$socket" "$socket.gone"
+    local file pid
+    for file in "$STACK"/apache/*.pid; do
+        [[ $file != */httpd.pid ]] || continue
+        pid=$(<"$file")
+        kill "$pid"
+        eventually is_gone "$pid"
     done
     refuses() {
         send_sample "${who[@]}"
@@ -136,8 +139,5 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
         assert_header Retry-After 1
     }
     each_route refuses '.executable | IN("media", "metrics", "ready") | not'
-    for socket in "$STACK"/apache/*.gone; do
-        mv "$socket" "${socket%.gone}"
-    done
     assert_nothing_sent
 }

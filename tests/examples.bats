@@ -98,7 +98,7 @@ answer() { # BODY HEADER...
     local variables examples example count=0
     mapfile -d '' -t variables < <(blocks 'the variables')
     mapfile -d '' -t examples < <(blocks 'a request')
-    assert_equal "${#variables[@]}" 2
+    assert_equal "${#variables[@]}" 3
     assert_equal "${#examples[@]}" "$(jq '[.paths[] | length] | add' "$TREE/htdocs/openapi.json")"
     eval "${variables[0]}"
     export SWITCHBOARD_CONFIG
@@ -106,6 +106,7 @@ answer() { # BODY HEADER...
     printf 'silent\nshow-error\nwrite-out = "\\n%%{http_code}"\n' >curl/.curlrc
     for example in "${examples[@]}"; do
         [[ $example != *'$SESSION'* && $example != *'$PASSWORD'* ]] || eval "${variables[1]}"
+        [[ $example != *'$MEMBER_ID'* && $example != *INVITATION* ]] || eval "${variables[2]}"
         CURL_HOME=$BATS_FILE_TMPDIR/curl assert_example "$example"
         count=$((count + 1))
     done

@@ -13,9 +13,10 @@ setup_file() {
 
 # --- the documentation ---
 
-@test "the page of these routes lists each edge, with the action that the programs describe" {
+@test "the page of these routes lists each edge, with the action and scope of the programs" {
     graph_edges | sort >"$BATS_TEST_TMPDIR/programs"
-    sed -nE 's/^\| `((GET|POST|DELETE) [^`]*)` \| ([^:|]*[^:| ])(:.*)? \|$/\1 \3/p' \
+    local scope='`?([a-z-]+)`?' action='([^:|]*[^:| ])(:.*)?'
+    sed -nE 's/^\| `((GET|POST|DELETE) [^`]*)` \| '"$scope"' \| '"$action"' \|$/\1 \4 \3/p' \
         "$root/doc/api/graph.md" | sort >"$BATS_TEST_TMPDIR/page"
     (($(wc -l <"$BATS_TEST_TMPDIR/page") > 40))
     diff "$BATS_TEST_TMPDIR/programs" "$BATS_TEST_TMPDIR/page"
@@ -520,11 +521,15 @@ POST /:phone?pin'
         \"text\":\"hi\"}"
     assert_success
     contact=$(db "SELECT id FROM contact WHERE phone = '15550004321'")
+    # the platform blocks only users who wrote in the last 24 hours, and says which it did not block
+    sandbox POST windows "{\"phoneNumberId\":\"$LINE\",\"user\":\"15550004321\"}" >/dev/null
     graph POST "/v21.0/$LINE/block_users" \
         -d '{"messaging_product":"whatsapp","block_users":[{"user":"+1 555 000 4321"},
             {"user":"15550009876"}]}'
-    assert_status 200
-    assert_that '.block_users.added_users | length == 2'
+    assert_status 400
+    assert_json '.block_users.added_users | map(.wa_id)' '["15550004321"]'
+    assert_json '.block_users.failed_users | map([.wa_id, .errors[0].code])' \
+        '[["15550009876",131047]]'
     assert_equal "$(db "SELECT l.phone_number_id FROM contact_block b JOIN line l
         ON l.id = b.line_id WHERE b.contact_id = '$contact'")" "$LINE"
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550004321\",
@@ -538,6 +543,18 @@ POST /:phone?pin'
     assert_status 200
     assert_equal "$(db "SELECT count(*) FROM contact_block WHERE contact_id = '$contact'")" 0
     assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550009876'")" 0
+}
+
+@test "the platform refuses messages to a user whom it blocked and who is no contact here" {
+    sandbox POST windows "{\"phoneNumberId\":\"$LINE\",\"user\":\"15550008765\"}" >/dev/null
+    graph POST "/v21.0/$LINE/block_users" \
+        -d '{"messaging_product":"whatsapp","block_users":[{"user":"15550008765"}]}'
+    assert_status 200
+    assert_json '.block_users.added_users | map(.wa_id)' '["15550008765"]'
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550008765\",
+        \"text\":\"hi\"}"
+    assert_error 400 VALIDATION_ERROR undeliverable
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE phone = '15550008765'")" 0
 }
 
 # --- secrets; the last test, because it reads what all others wrote ---

@@ -38,8 +38,10 @@ configure() { # [LINE-OF-CONFIGURATION...]
     write_config "public_url = $FRONT_URL" "$@"
 }
 
-# Five templates, a flow, and a number whose sends the platform refuses for a while.
+# Five templates, a flow, users who may be blocked, and a number whose sends the platform refuses
+# for a while.
 fill_platform() {
+    sandbox POST settings '{"serviceWindow":false}' >/dev/null
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,
         \"generate\":{\"count\":4,\"prefix\":\"page_\"},
         \"items\":[{\"name\":\"order_ready\",\"components\":[

@@ -436,6 +436,7 @@ forwards() {
     call GET "/v23.0/$LINE/whatsapp_commerce_settings"
     assert_status 200
     assert_that '.data | type == "array"'
+    sandbox POST settings '{"serviceWindow":false}' >/dev/null
     post "/v23.0/$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"15551230007"}]}'
     assert_status 200
     assert_that '.block_users.added_users | length == 1'

@@ -123,4 +123,18 @@ found_by() {
     assert_equal "$(jq -r '.[] | select(.check == "site").status' <<<"$output")" ok
     assert_equal "$(jq -r '.[] | select(.check == "private files")
         | "\(.status) \(.detail[:37])"' <<<"$output")" 'warn the web server stopped answering: run'
+    assert_equal "$(jq -r '.[] | select(.check == "front")
+        | "\(.status) \(.detail[:37])"' <<<"$output")" 'warn the web server stopped answering: run'
+}
+
+@test "doctor --url of a host whose answers take longer than the limit asks once" {
+    start_receiver slow
+    answers slow v2 'drip 2000' 'body {"success":true}'
+    output=$(switchboard doctor --json --url "$slow_URL" 2>/dev/null || true)
+    assert_equal "$(find "$slow_DIR" -name '*.head' | wc -l)" 1
+    stop_receivers
+    [[ $(jq -r '.[] | select(.check == "site") | "\(.status) \(.detail)"' <<<"$output") == \
+        "fail $slow_URL/v2/health: "*time* ]] || fail "$output"
+    assert_equal "$(jq -r '.[] | select(.check == "front" or .check == "private files").status' \
+        <<<"$output")" ''
 }

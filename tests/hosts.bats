@@ -34,6 +34,7 @@ setup() {
 
 # The key file of the first host opens everything now.
 teardown() {
+    touch "$BATS_TEST_TMPDIR"/{stop,release} # ends what a failed test left
     stop_couriers
     cp -p "$STACK/web1/secret.key" "$STACK/secret.key"
 }
@@ -305,10 +306,13 @@ release() {
     wait "$holder"
 }
 
-# Sets `lock` to the number of the advisory lock of a process that waits for another lock.
+# Sets `lock` to the number of the advisory lock of a process that waits for another lock. The view
+# has the locks of all databases of the server, other test files' too.
 finds_lock() {
     lock=$(db "SELECT (a.classid::bigint << 32) | a.objid::bigint FROM pg_locks a JOIN pg_locks w
-        ON w.pid = a.pid WHERE a.locktype = 'advisory' AND a.granted AND NOT w.granted LIMIT 1")
+        ON w.pid = a.pid JOIN pg_database d ON d.oid = a.database
+        WHERE d.datname = current_database() AND a.locktype = 'advisory' AND a.granted
+            AND NOT w.granted LIMIT 1")
     [[ $lock ]]
 }
 

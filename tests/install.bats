@@ -149,9 +149,9 @@ become_earlier() {
     sed -i "s|Include \"$root/apache.conf\"|Include \"$STAGE/etc/switchboard/apache.conf\"|" \
         "$STACK/apache/httpd.conf"
     if [[ $TRANSPORT == fcgi ]]; then
-        "$OUT/tools/pool" --socket "$STACK/apache/account.sock" --processes 2 \
+        "$OUT/tools/pool" --socket "$(cat "$STACK/apache/sockets")/account.sock" --processes 2 \
             --pid-file "$STACK/apache/account.pid" -- "$programs/account" 3>&- &
-        eventually test -S "$STACK/apache/account.sock"
+        eventually test -S "$(cat "$STACK/apache/sockets")/account.sock"
     fi
     restart_gracefully
     in_background me print_status /v2/me -H "X-API-Token: $TOKEN"
@@ -165,7 +165,7 @@ become_earlier() {
     DESTDIR=$STAGE PREFIX=/opt/sb run "$root/tools/install"
     assert_equal "$output" '/opt/sb/lib/switchboard/cgi-bin/account is not of this version and was removed'
     eventually each_ran_more_than 25
-    end_background 200
+    end_background_of_restarts "$STACK/apache/error.log"
     assert_equal "$(ls "$programs")" "$(basename -s .c "$root"/cgi-bin/*.c | sort)"
     ! grep '/account$' "$STAGE/opt/sb/share/switchboard/installed.sha256" || fail 'it is still listed'
 }

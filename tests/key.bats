@@ -129,6 +129,10 @@ assert_all_open() {
     mv -f "$STACK/elsewhere.key" "$STACK/secret.key"
 }
 
+teardown() {
+    touch "$BATS_TEST_TMPDIR/stop" # ends what a failed test left
+}
+
 # Sends requests that read and write sealed values until the file `stop` exists; records failed answers
 # in the file `wrong`: worker NUMBER
 worker() {

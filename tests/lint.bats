@@ -62,16 +62,47 @@ a() { # NUMBER: so many letters
     printf '%*s' "$1" '' | tr ' ' a
 }
 
+# Skips a test of the form where the formatter is another one than that of the rules.
+needs_formatter() {
+    local reason
+    reason=$("$root/tests/lint/formatter") || skip "$reason"
+}
+
 @test "a clean tree has no findings, and make format changes nothing" {
     lint
     assert_equal "$status" 0
-    [[ $output =~ ^'lint: no findings in '[0-9]+' files'$ ]] || fail "$output"
+    assert_equal "$(findings)" ''
+    [[ ${lines[-1]} =~ ^'lint: no findings in '[0-9]+' files'$ ]] || fail "$output"
+    needs_formatter
+    assert_equal "${#lines[@]}" 1
     cp -r "$tree/lib" "$tree/before"
     make -s -C "$tree" format
     diff -r "$tree/lib" "$tree/before"
 }
 
+@test "a formatter of another version is named, checks nothing and formats nothing; the rest is checked" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\necho "Debian clang-format version 19.1.7 (3+b1)"\n' \
+        >"$BATS_TEST_TMPDIR/bin/clang-format"
+    chmod +x "$BATS_TEST_TMPDIR/bin/clang-format"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    put lib/base/clean.c '#include "base/clean.h"' '' 'int clean(int number) { return  number; }'
+    lint
+    assert_equal "$status" 0
+    assert_equal "${lines[0]}" \
+        'lint: not checked: the form of C is that of clang-format 14, and this is 19'
+    [[ ${lines[1]} == 'lint: no findings in '*' files' ]] || fail "$output"
+    put tests/long.bash '# shellcheck shell=bash' "# $(a 99)"
+    lint
+    assert_finding 'tests/long.bash:2: a line of 101 columns; wrap it at 100'
+    run make -s -C "$tree" format
+    assert_equal "$status" 2
+    assert_equal "${lines[0]}" 'the form of C is that of clang-format 14, and this is 19'
+    grep -q 'return  number' "$tree/lib/base/clean.c"
+}
+
 @test "code that differs from .clang-format is found, and make format corrects it" {
+    needs_formatter
     put lib/base/clean.c '#include "base/clean.h"' '' 'int clean(int number) { return  number; }'
     lint
     assert_finding 'lib/base/clean.c:3: the format differs from .clang-format; run: make format'
@@ -472,4 +503,32 @@ Use 'cd ... || exit' or 'cd ... || return' in case cd fails. [SC2164]"
     [[ $output == "lib/base/word.h:1: $of_nobody"$'\nlint: 1 findings\n'* ]] || fail "$output"
     [[ $output == *$'\ntest: the suite did not run: correct what lint found\n'* ]] || fail "$output"
     [[ $output != *'the suite'$'\n'* ]]
+}
+
+@test "a second make lint of a checkout waits for the first" {
+    local format bin=$BATS_TEST_TMPDIR/bin
+    format=$(command -v clang-format)
+    mkdir "$bin"
+    # the first one waits two seconds for the second
+    cat >"$bin/clang-format" <<END
+#!/bin/bash
+cd '$bin' || exit
+if mkdir first 2>/dev/null; then
+    for ((i = 0; i < 40; i++)); do
+        [[ ! -e second ]] || break
+        sleep 0.05
+    done
+    rmdir first
+else
+    mkdir second
+fi
+cd '$tree' && exec $format "\$@"
+END
+    chmod +x "$bin/clang-format"
+    PATH=$bin:$PATH make -s -C "$tree" lint >"$BATS_TEST_TMPDIR/other" 2>&1 3>&- &
+    PATH=$bin:$PATH lint
+    wait
+    assert_equal "$status" 0
+    grep -q '^lint: no findings' "$BATS_TEST_TMPDIR/other"
+    [[ ! -e $bin/second ]] || fail 'both ran at the same time'
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # GET /v2/me (spec 2.2, 4.2), and the checks of token and plan on every protected route (spec 5)
-# also: kept
 load helpers/all
 load helpers/conventions
 

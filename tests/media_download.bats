@@ -458,7 +458,7 @@ assert_stalled() {
     assert_upstream_ms 30000 32000
 }
 
-# bats test_tags=route
+# bats test_tags=route,each
 @test "a client that closes the connection ends the download" {
     local path
     path=/v2/media/$(have_media "\"size\":$LIMIT")/download

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # POST /v2/messages/... (spec 4.3), and the rules of every protected route that sends (spec 5, 7, 8)
 # starts first
-# also: kept
 load helpers/all
 load helpers/batch
 load helpers/conventions
@@ -1647,8 +1646,8 @@ END
 answer_with() {
     printf '%s' "$2" >"$BATS_TEST_TMPDIR/upstream-body"
     [[ $2 != @* ]] || cp "${2#@}" "$BATS_TEST_TMPDIR/upstream-body"
-    jq -n --argjson status "$1" --argjson headers "${3-null}" --rawfile body <(base64 -w 0 "$BATS_TEST_TMPDIR/upstream-body") \
-        '{$status, bodyBase64: $body} + if $headers then {$headers} else {} end' >"$BATS_TEST_TMPDIR/fault"
+    printf '{"status":%d,"bodyBase64":"%s"%s}' "$1" "$(base64 -w 0 "$BATS_TEST_TMPDIR/upstream-body")" \
+        "${3:+,\"headers\":$3}" >"$BATS_TEST_TMPDIR/fault"
     sandbox POST faults "@$BATS_TEST_TMPDIR/fault" >/dev/null
 }
 
@@ -2271,7 +2270,7 @@ lose_record() {
 @test "other paths below /v2/messages are 404, with a token or without (spec 7)" {
     local path
     assert_no_other_paths /v2/messages/send/text
-    for path in /v2/messages /v2/messages/ /v2/messages/send/ /v2/messages/send/unknown /v2/messages/send/interactive \
+    for path in /v2/messages/send/ /v2/messages/send/unknown /v2/messages/send/interactive \
         /v2/messages/send/interactive/ /v2/messages/send/interactive/buttons /v2/messages/send/text/x \
         /v2/messages/send/Text /v2/messages/text '/v2/messages/send/te%20xt' '/v2/messages/send%3Ftext'; do
         api POST "$path" -d "{$who,\"text\":\"x\"}"
@@ -2364,9 +2363,11 @@ assert_names_request() {
     assert_not_logged "$text" "$to" "$TOKEN" "$PLATFORM_TOKEN" test-app-secret "$(cut -d ' ' -f 2 "$STACK/secret.key")"
 }
 
+# Apache does not get that far: apache.bats.
+# bats test_tags=direct
 @test "a body shorter than its Content-Length is 400, and nothing is sent" {
     local before
-    [[ $TRANSPORT == direct ]] || return 0 # Apache does not get that far: apache.bats
+    [[ $TRANSPORT == direct ]] || skip 'the web server does not pass it on'
     before=$(recorded)
     send text "{$who,\"text\":\"x\"}" -H 'Content-Length: 500'
     assert_error 400 VALIDATION_ERROR 'of the 500 bytes'

@@ -5,6 +5,7 @@
 # starts first
 load helpers/all
 load helpers/routes
+load helpers/session
 load helpers/naughty
 
 @test "in every segment of a path" {
@@ -13,8 +14,8 @@ load helpers/naughty
     # in place of each `:name` segment, and of the last segment of each path
     samples '. as $routes | $strings[0][] | @uri as $text | $routes[]
         | (select(.path | contains("/:")) | .path |= sub(":[A-Za-z]+"; $text)
-            | {path} + if .body == "json" then {method, body: (least_body | tojson)} else {} end),
-        (select(.path | test("/:[^/]*$") | not) | {path: (sample_path | sub("[^/]*$"; $text))})' -cs \
+            | {path, requires} + if .body == "json" then {method, body: (least_body | tojson)} else {} end),
+        (select(.path | test("/:[^/]*$") | not) | {requires, path: (sample_path | sub("[^/]*$"; $text))})' -cs \
         --slurpfile strings "$STRINGS" <"$ROUTES" |
         jq -cs 'map(., (select(.method == null) | .path |= gsub("%2F"; "/")
             | select(.path | contains("//") | not))) | unique[]' >"$batch/requests"
@@ -43,9 +44,10 @@ load helpers/naughty
     local count
     new_requests
     samples '. as $routes | $strings[0][] | @uri as $text
-        | ($routes[] | sample_path + "?" + .query[].path), "/v2/health?\($text)",
-            "/platform/webhook?hub.mode=subscribe&hub.challenge=5&hub.verify_token"
-        | {path: "\(.)=\($text)"}' -cs --slurpfile strings "$STRINGS" <"$ROUTES" >"$batch/requests"
+        | ($routes[] | {requires, path: (sample_path + "?" + .query[].path)}),
+            ("/v2/health?\($text)",
+            "/platform/webhook?hub.mode=subscribe&hub.challenge=5&hub.verify_token" | {path: .})
+        | .path += "=\($text)"' -cs --slurpfile strings "$STRINGS" <"$ROUTES" >"$batch/requests"
     count=$(wc -l <"$batch/requests")
     add_requests <"$batch/requests"
     perform

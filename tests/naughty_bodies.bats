@@ -6,6 +6,7 @@
 # starts first
 load helpers/all
 load helpers/routes
+load helpers/session
 load helpers/naughty
 
 # Bodies for every route with fields: T in every string that may hold any text, then also in each string

@@ -325,6 +325,25 @@ ring_of() {
     assert_that '.data.token.lastUsedAt | test("^20")'
 }
 
+@test "by and failed limit the list of requests, over its pages too; what was answered 304 is not in it" {
+    local change
+    api GET /v2/changes
+    change=$(jq .data.change "$body")
+    api GET "/v2/changes?after=$change" -H 'X-Request-Id: unchanged'
+    assert_status 304
+    api GET /v2/events/evt_none -H 'X-Request-Id: missing'
+    api GET '/v2/requests?requestId=unchanged'
+    assert_json .data.items '[]'
+    api GET '/v2/requests?failed=true&by=token&limit=100'
+    assert_that '.data.items | length > 0 and all(.status >= 400 and .by == "token")
+        and any(.requestId == "missing")'
+    api GET '/v2/requests?by=session'
+    assert_json .data.items '[]'
+    all_rows '/v2/requests?failed=true&limit=1' .status >"$BATS_TEST_TMPDIR/statuses"
+    ((pages > 1))
+    refute grep -v '^[45]' "$BATS_TEST_TMPDIR/statuses"
+}
+
 @test "requestId finds one request, and limit and after lead through all of them, once each" {
     local number
     for number in 1 2 3 4 5 6 7; do

@@ -3,6 +3,7 @@
 # kept unprocessed as a refusal, which the operator can retry. No payload exceeds the web server's limit of
 # processor time: the platform would repeat it, and every attempt would fail.
 # shellcheck disable=SC2086  # the names of people ($P1, $B1, ...) are single words
+# starts first
 load helpers/all
 load helpers/webhook
 
@@ -105,6 +106,7 @@ sweep() {
     done
 }
 
+# bats test_tags=direct
 @test "4 MB of any validly signed payload are stored or kept, at a small multiple of the cost of 10,000 messages" {
     [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
     shapes empty_messages messages_of_one_contact messages_of_one_card a_card_for_each_message \
@@ -113,6 +115,7 @@ sweep() {
         too_deep merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES
 }
 
+# bats test_tags=direct
 @test "the largest number of updates of every kind is stored or kept as a refusal at a bounded cost" {
     [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
     shapes 10000_people statuses members_beside_the_statuses members_of_a_profile entries_of_others \
@@ -120,6 +123,7 @@ sweep() {
         merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES $MOST_UPDATES
 }
 
+# bats test_tags=direct
 @test "a payload of four times the length costs about four times as much at most" {
     local shape short
     [[ $TRANSPORT == direct && -n ${TEST_FULL-} ]] || skip 'only in make test-full'
@@ -218,6 +222,7 @@ has_messages() {
     [[ $(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'") != 0 ]]
 }
 
+# bats test_tags=each
 @test "a batch is stored for a user with a thousand webhooks, whatever was interrupted meanwhile" {
     local count=150 process next posts took
     [[ -z ${TEST_FULL-} ]] || count=1000
@@ -262,6 +267,7 @@ has_messages() {
     switchboard refusal drop "$(refusal_id)" >/dev/null
 }
 
+# bats test_tags=direct
 @test "a repeated refused payload is counted, doctor reports it, and retry stores it once" {
     local id
     extreme typed_messages_of_one_contact $MOST_BYTES 10500
@@ -285,6 +291,7 @@ has_messages() {
     assert_equal "$(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'")" 10500
 }
 
+# bats test_tags=direct
 @test "JSON that is too deep or has too many values is kept as a refusal; invalid JSON is 400" {
     local id output
     extreme too_deep 1000
@@ -324,6 +331,7 @@ has_messages() {
     switchboard refusal drop "$(refusal_id)"
 }
 
+# bats test_tags=direct
 @test "a name of more than 1,024 bytes is truncated after a whole character, for any number of messages" {
     local name
     name=$(printf 'é%.0s' {1..600})

@@ -203,6 +203,7 @@ assert_all_served() {
 
 @test "a pool whose processes are all busy grows to its limit while connections wait" {
     start_pool 1 --max-processes 4 -- /bin/sleep 600
+    eventually has_children "$pool" 1
     sleep 0.5
     has_children "$pool" 1
     local client
@@ -242,9 +243,9 @@ assert_all_served() {
     assert_header Retry-After 1
     request GET /v2/health
     assert_success
-    "$OUT/tools/pool" --socket "$STACK/apache/version.sock" --processes 1 \
+    "$OUT/tools/pool" --socket "$(cat "$STACK/apache/sockets")/version.sock" --processes 1 \
         --pid-file "$STACK/apache/version.pid" -- "$OUT/cgi-bin/version" 3>&- &
-    eventually test -S "$STACK/apache/version.sock"
+    eventually test -S "$(cat "$STACK/apache/sockets")/version.sock"
     request GET /v2/version
     assert_success
 }
@@ -355,10 +356,11 @@ has_other_parent() {
     eventually has_other_parent "$parent"
     eventually has_children "$pool" 3
     before=$(pgrep -P "$pool" -x parent)
-    # of the sockets a process has the listener alone, not that of the parent's orders
+    # of the sockets a process has the listener and the one of the connections, not that of the
+    # parent's orders
     process=$(children "$pool")
     process=${process%% *}
-    assert_equal "$(find "/proc/$process/fd" -lname 'socket:*' -printf '%f\n')" 0
+    assert_equal "$(find "/proc/$process/fd" -lname 'socket:*' -printf 'x\n' | wc -l)" 2
     kill -HUP "$pool"
     eventually has_other_children "$pool" 3 "$first"
     [[ $(pgrep -P "$pool" -x parent) != "$before" ]] || fail 'SIGHUP did not replace the parent'

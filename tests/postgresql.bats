@@ -6,7 +6,9 @@
 # needs: next
 load helpers/all
 load helpers/postgresql
+load helpers/statements
 load helpers/webhook
+load helpers/document
 
 use_server_programs
 
@@ -536,18 +538,12 @@ usage ${bad}@example.org
 END
 }
 
-# Prints the SQL of a page: its lines from the one that begins with TEXT to the end of the block:
-# page_sql PAGE TEXT
-page_sql() {
-    sed -n "/^    $2/,/^[^ ]/{ /^    /s/^    //p }" "$root/doc/$1"
-}
-
 @test "with the SQL of doc/moving-to-postgresql.md the reader can use up nothing of the others" {
     local server=$BATS_TEST_TMPDIR/server statement
     make_server "$server"
     start_private_server "$server"
     end_with_test "$(head -n 1 "$server/data/postmaster.pid")"
-    page_sql moving-to-postgresql.md 'CREATE ROLE switchboard LOGIN' >"$BATS_TEST_TMPDIR/page.sql"
+    block doc/moving-to-postgresql.md 'CREATE ROLE switchboard LOGIN' >"$BATS_TEST_TMPDIR/page.sql"
     psql -qX -v ON_ERROR_STOP=1 -h "$server" -p "$(port_of "$server")" -U postgres -d postgres \
         -f "$BATS_TEST_TMPDIR/page.sql"
     url="postgresql://switchboard@/switchboard?host=$server&port=$(port_of "$server")"
@@ -763,6 +759,42 @@ sent_by() {
         assert_equal "$(cut -c 1-29 "$BATS_TEST_TMPDIR/alone" | xargs -n 2)" \
             "$(printf '%s\n' "${session:0:29}" 'execute COMMIT' | xargs -n 2)"
     done
+}
+
+# Prints the number of rows that a statement of the store reads with these parameters: rows_read STATEMENT
+# PARAMETER...
+rows_read() {
+    local sql number=0 value
+    sql=$(statement "$1")
+    for value in "${@:2}"; do
+        sql=${sql//"?$((++number))"/"$value"}
+    done
+    db "EXPLAIN (ANALYZE, COSTS off, TIMING off) $sql" | awk '
+        match($0, /Scan.* on .*actual rows=/) { split(substr($0, RSTART + RLENGTH), n, /[^0-9.]+/); rows += n[1] * n[2] }
+        /Rows Removed by/ { rows += $NF }
+        END { print rows }'
+}
+
+@test "the state of an event and the last hours of a line are found in few rows" {
+    switchboard init
+    texts_of "$root"/lib/store/{event/outbox_entry,usage}.c >"$BATS_TEST_TMPDIR/all"
+    sql "$MAIN" "$NAME" 'SET session_replication_role = replica' "
+        INSERT INTO event (id, user_id, sequence, type, body, state, created_at)
+            SELECT 'evt_' || i, 'usr_1', i, 'message.received', '', 'pending', 1 FROM generate_series(0, 999) i;
+        INSERT INTO delivery (event_id, webhook_id, user_id, sequence, state, next_attempt_at, last_error, created_at)
+            SELECT 'evt_' || CASE WHEN i < 1000 THEN 0 ELSE i - 1000 END, 'whk_' || 1000 + i, 'usr_1', 1,
+            CASE WHEN i < 999 THEN 'done' ELSE 'pending' END, 1, CASE WHEN i < 999 THEN NULL ELSE 'refused' END, 1
+            FROM generate_series(1, 1999) i;
+        INSERT INTO account (id, user_id, waba_id, name, created_at) VALUES ('acc_1', 'usr_1', '1', '', 1);
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
+            SELECT 'lin_' || 100 + i, 'acc_1', i, '', 1, 0, 1 FROM generate_series(1, 20) i;
+        INSERT INTO usage (user_id, hour, line_id, measure, count)
+            SELECT 'usr_1', 9000000 + i, l.id, m, 1 FROM generate_series(1, 192) i, line l, unnest(ARRAY['in', 'out']) m" \
+        ANALYZE
+    # of 1,000 deliveries, of which one is pending, and of 7,680 hours of 20 lines
+    (($(rows_read 'UPDATE event SET state...WHERE id = ?3' "''" 9 "'evt_0'") <= 5))
+    (($(rows_read "UPDATE event SET state...c.state = 'pending')" "'whk_2999'" 9) <= 10))
+    (($(rows_read 'SELECT l.id, (SELECT max' "'usr_1'" 9000000 9000190) <= 100))
 }
 
 # --- doctor ---

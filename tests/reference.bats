@@ -2,6 +2,7 @@
 # The reference: the pages of doc/api, joined with what the programs print (tools/reference)
 # transports: direct
 # shellcheck disable=SC2016  # $ is of jq
+# starts first
 load helpers/all
 load helpers/routes
 load helpers/session
@@ -241,17 +242,23 @@ clauses() {
 # --- the examples ---
 
 @test "the gateway accepts every example of a body as it stands, for the user's own line" {
-    local route url example who count=0 ANN_EMAIL=you@example.org
+    local route url example who workspace count=0 ANN_EMAIL=you@example.org
     switchboard user add "$ANN_EMAIL" >/dev/null
     have_webhook
     while IFS=$'\t' read -r route url example <&4; do
         printf 'case: %s\n' "$route"
         who=(--as "$TOKEN")
-        if [[ $url =~ ^/v2/(password|session|token)$ ]]; then # one of them changes the password
+        # one of them changes the password
+        if [[ $url =~ ^/v2/(password|(session|tokens?|invitations)(/.*)?|members/.*)$ ]]; then
             set_password ANN_
-            make_session ANN_
+            have_session_samples ANN_
             who=(--session "$SESSION")
         fi
+        # the links and the workspace of the examples are those of the samples
+        example=${example//$(printf '0123456789abcdef%.0s' 1 2 3 4)/sample-${url##*/}}
+        example=${example//$(printf 'fedcba9876543210%.0s' 1 2 3 4)/sample-${url##*/}}
+        workspace=$(db "SELECT id FROM user WHERE email = '$ANN_EMAIL'")
+        example=${example//usr_1mcgpzd9m000000001f2ac3d4e/$workspace}
         request "${route%% *}" "$url" "${who[@]}" -d "${example//15550001000/$LINE}"
         assert_success
         count=$((count + 1))
@@ -260,7 +267,8 @@ clauses() {
         | .value.requestBody?.content["application/json"].example? // empty
         | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
-            | sub("[{]webhookId[}]"; "whk_sample")
+            | sub("[{]webhookId[}]"; "whk_sample") | sub("[{]tokenId[}]"; "tok_sample")
+            | sub("[{]memberId[}]"; "mbr_sample")
             | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson] | @tsv' \
         "$DOC/htdocs/openapi.json")
     ((count > 14)) || fail "only $count examples"

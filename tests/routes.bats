@@ -3,6 +3,7 @@
 # (helpers/routes.bash): a new route is tested here without being named. The effect of a route is
 # tested in the file of its program.
 # shellcheck disable=SC2016,SC2034,SC2153,SC2154  # $ is of jq; each_route sets the variables
+# starts first
 load helpers/all
 load helpers/batch
 load helpers/conventions
@@ -76,8 +77,8 @@ is_served() {
         >"$BATS_TEST_TMPDIR/found"
     jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
 {"method": "POST", "path": "/v2/messages/send/media", "segments": [],
- "requires": ["either", "line"],
- "body": "json", "limit": 2097152, "query": [], "kinds": [],
+ "requires": ["either", "line"], "scope": "send",
+ "body": "json", "limit": 2097152, "trail": "message", "query": [], "kinds": [],
  "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
  "exclusive": [["media.mediaId", "media.link"]],
  "members": [{"path": "phoneNumberId", "type": "string", "required": true},
@@ -104,12 +105,29 @@ POST /platform/webhook signature raw platform'
         '{"path":"limit","type":"integer","from":1,"to":50}'
     # only these paths are public (spec 5.4)
     assert_equal "$(routes | awk '$3 == "-" { print $2 }' | sort | xargs)" \
-        '/ /dashboard /metrics /platform/webhook /v2/docs /v2/health /v2/ready /v2/session /v2/version'
+        '/ /dashboard /metrics /platform/webhook /v2/docs /v2/health /v2/ready /v2/session /v2/session/join /v2/version'
     # only this route leaves its fields to the handler, so the tests of fields leave out no other
     assert_equal "$(gojq -r 'select(.kinds != []).path' "$ROUTES")" /v2/messages/send
     # every route that sends needs a line (spec 5.6)
     assert_equal "$(routes messages | awk '$3 != "either,line"')" ''
     assert_equal "$(routes | awk '$2 ~ /send/ && $3 != "either,line"')" ''
+}
+
+@test "each route that requires a caller has one scope, those of a session have their own ones" {
+    local scopes='["basic","read","send","inbox","events","manage"]'
+    # colleagues are listed for each member, and for no token
+    assert_equal "$(jq -r "select((.scope | IN($scopes[])) and .path != \"/v2/members\") | .requires[0]" \
+        "$ROUTES" | sort -u)" either
+    assert_equal "$(jq -r 'select(.scope | IN("team", "owner", "self")) | .requires[0]' "$ROUTES" |
+        sort -u)" session
+    assert_equal "$(jq -r 'select(.scope == null) | .requires[]' "$ROUTES" | sort -u)" signature
+    # the reference names the same ones
+    assert_equal "$(jq -cS '[.paths | to_entries[] | .key as $path | .value | to_entries[]
+            | select(.value["x-scope"]) | [$path, .key, .value["x-scope"]]] | sort | .[]' \
+            "$OUT/htdocs/openapi.json")" \
+        "$(jq -cS '[., inputs] | [.[] | select(.scope) | [(.path
+            | gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}")), (.method | ascii_downcase), .scope]]
+            | sort | .[]' "$ROUTES")"
 }
 # lint: end
 
@@ -163,8 +181,7 @@ answers_sample() {
 @test "every send accepts a request with all fields of its description" {
     local number=0
     accepts_all() {
-        sample=$(samples 'select(.path == $route) | whole_body | tojson' -r \
-            --arg route "$route" <"$ROUTES")
+        sample=$whole
         send_sample "${who[@]}" -H 'Prefer: handling=strict'
         assert_success
         assert_header Preference-Applied handling=strict
@@ -178,6 +195,7 @@ answers_sample() {
 
 # --- authorization (spec 5) ---
 
+# bats test_tags=each
 @test "every protected route refuses a missing, a wrong and a deleted user's token (spec 5.4)" {
     local before token
     before=$(stored)
@@ -298,9 +316,8 @@ refused_for() {
 # A change that is refused is not made either.
 hides_others() {
     local own=$url segment=${route#*:} other=(--as "$OTHER_TOKEN") before
-    segment=$(gojq -nr "$sample_functions segments.${segment%%/*}" --arg line '')
-    [[ $kind != json ]] || sample=$(samples "select(.path == \$route and .method == \$method)
-        | whole_body | tojson" -r --arg route "$route" --arg method "$method" <"$ROUTES")
+    segment=$(gojq -nr "$sample_functions segments.${segment%%/*}" --arg line '' --arg workspace '')
+    [[ $kind != json ]] || sample=$whole
     if [[ ${who[0]} == --session ]]; then
         make_session OTHER_
         other=(--session "$SESSION")
@@ -356,7 +373,7 @@ paths() {
         | .[] | [.url, .has[]] | join(" ")' -rs --arg few "$few" <"$ROUTES"
 }
 
-# bats test_tags=route
+# bats test_tags=route,each
 @test "every path refuses other methods with 404 and Allow, and answers OPTIONS with 204" {
     local url methods count=0 few
     choose_few
@@ -400,6 +417,7 @@ similar_paths() {
         | unique[] | select(test($known) | not)' -rs --arg few "$few" <"$ROUTES"
 }
 
+# bats test_tags=each
 @test "a path with a slash at its end, or that resembles one of a route, is 404 (spec 7)" {
     local url count=0 few
     choose_few
@@ -416,7 +434,7 @@ similar_paths() {
 
 # --- the body ---
 
-# bats test_tags=route
+# bats test_tags=route,each
 @test "every route with a JSON body refuses other types, codings, and what is no object" {
     local before
     before=$(stored)
@@ -435,7 +453,7 @@ similar_paths() {
     assert_equal "$(stored)" "$before"
 }
 
-# bats test_tags=route
+# bats test_tags=route,each
 @test "every route refuses a body that is one byte larger than its limit (spec 8)" {
     local large=$BATS_TEST_TMPDIR/large
     refuses_large() {
@@ -450,6 +468,18 @@ similar_paths() {
 
 # --- the fields ---
 
+# Makes the tables of the routes with fields, all at once, because jq takes longer than the requests
+# of a route: make_tables PROGRAM, a jq program that prints the rows of a route for check_bodies
+make_tables() {
+    samples "select($has_members) | . as \$of | ($1) | \"\(\$of.method) \(\$of.path)\t\(.)\"" \
+        -r <"$ROUTES" >"$BATS_TEST_TMPDIR/tables"
+}
+
+# Prints the rows of the route.
+table_of_route() {
+    sed -n "s|^$method $route\t||p" "$BATS_TEST_TMPDIR/tables"
+}
+
 # jq program: the rows for check_bodies, one wrong value in each.
 wrong_fields='
     def wrong: {string: [null, true, 5, ["x"], {a: 1}], object: [null, false, 5, "x", []],
@@ -457,12 +487,13 @@ wrong_fields='
         boolean: [null, "true", 1, [], {}], "array of strings": [true, 5, "x", {a: 1}],
         "string or number": [null, true, ["x"], {a: 1}]};
     def row($issue): "400\t\($issue)\t\(tojson)";
-    select(.path == $route and .method == $method) | . as $described
+    . as $described
     | (.members[] | . as $field | (.path | keys_of) as $keys | (.path | place) as $place
         | ($described | whole_body($field.path)) as $whole
         | def with($value; $code): $whole | setpath($keys; $value) | row("\($place):\($code)");
         ($whole | getpath($keys)) as $given
-        | (wrong[.type][] | with(.; "invalid_type")),
+        | (wrong[.type][] | select(. != null or ($field.may_be_null | not))
+            | with(.; "invalid_type")),
         (select(.required) | $whole | delpaths([$keys]) | row("\($place):required")),
         (select((.type | startswith("string")) and (.may_be_empty | not)) | with(""; "empty")),
         def with_text($value; $code): if .type != "array of strings" then with($value; $code)
@@ -492,10 +523,11 @@ wrong_fields='
     local before cases=0 table=$BATS_TEST_TMPDIR/table
     before=$(stored)
     refuses_fields() {
-        samples "$wrong_fields" -r --arg route "$route" --arg method "$method" <"$ROUTES" >"$table"
+        table_of_route >"$table"
         check_bodies "$method" "$url" "${who[@]}" <"$table"
         cases=$((cases + $(wc -l <"$table")))
     }
+    make_tables "$wrong_fields"
     each_route refuses_fields "$has_members"
     printf '# %d bodies\n' "$cases" >&3
     assert_nothing_sent
@@ -505,7 +537,7 @@ wrong_fields='
 # jq program: the rows with an unknown member in each object that has fields, then one with all of
 # them.
 unknown_members='
-    select(.path == $route and .method == $method) | . as $described | whole_body as $whole
+    . as $described | whole_body as $whole
     | ["", (.members[] | select(.type == "object").path + "."
             | select(. as $start | any($described.members[]; .path | startswith($start)))),
         (.members[] | select(has_items($described)).path + "[].") | . + "unknown"] as $paths
@@ -520,18 +552,19 @@ unknown_members='
 @test "every route ignores unknown members, and refuses them under handling=strict (RFC 7240)" {
     local table=$BATS_TEST_TMPDIR/table
     unknown_are_ignored() {
-        samples "$unknown_members" -r --arg route "$route" --arg method "$method" <"$ROUTES" \
-            >"$table"
+        table_of_route >"$table"
         check_bodies "$method" "$url" "${who[@]}" -H 'Prefer: handling=strict' \
             < <(grep ^400 "$table")
         check_bodies "$method" "$url" "${who[@]}" < <(grep ^200 "$table")
     }
+    make_tables "$unknown_members"
     each_route unknown_are_ignored "$has_members"
 }
 
-# jq program: lines `URL ISSUE PREFERENCE`, one wrong parameter in each.
+# jq program: lines `CALLER METHOD URL ISSUE PREFERENCE`, one wrong parameter in each.
 wrong_parameters='
-    select(.query != []) | "\(.method) \(sample_path)" as $url | (.query[] | . as $field
+    select(.query != []) | (if .requires == ["session"] then "session" else "token" end) as $caller
+    | "\($caller) \(.method) \(sample_path)" as $url | (.query[] | . as $field
         | def with($value; $code): "\($field.path)=\($value) \($field.path):\($code) lenient";
         (select(.type == "integer") | with("x", "", "1.5", "%20"; "invalid_type")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
@@ -543,13 +576,17 @@ wrong_parameters='
 
 # bats test_tags=direct
 @test "every route refuses invalid query parameters, and unknown ones under handling=strict" {
-    local line method place issue preference count=0
+    local line caller method place issue preference who count=0
+    make_session PERSON_
     while IFS= read -r line <&4; do
         printf 'case: %s\n' "$line"
+        caller=${line%% *} line=${line#* }
         method=${line%% *} line=${line#* }
+        who=(--as "$TOKEN")
+        [[ $caller == token ]] || who=(--session "$SESSION")
         place=${line%% *} preference=${line##* } issue=${line#* }
         issue=${issue% *}
-        request "$method" "$place" --as "$TOKEN" -H "Prefer: handling=$preference"
+        request "$method" "$place" "${who[@]}" -H "Prefer: handling=$preference"
         assert_error 400 VALIDATION_ERROR
         assert_json '[.details[] | "\(.path):\(.code)"]' "[\"$issue\"]"
         assert_conventions

@@ -4,14 +4,16 @@
 # --- Debian packages ----------------------------------------------------------------------------
 NPM := $(if $(shell command -v npm),,nodejs npm)
 HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap \
-    libapache2-mod-security2 modsecurity-crs nginx-light lighttpd
+    libapache2-mod-security2 libnginx-mod-http-modsecurity modsecurity-crs nginx-light lighttpd
+# In Ubuntu the browser is a snap, which chromium-browser installs under another name.
+CHROMIUM := "chromium|chromium-browser"
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
-    mandoc zsh chromium libpq-dev postgresql-15 pgbouncer \
-    php-cli python3 gdb git $(NPM)
-CLUSTER_PACKAGES := libpq-dev postgresql-15 patroni python3-etcd etcd-server pgbouncer haproxy \
+    mandoc zsh $(CHROMIUM) libpq-dev postgresql pgbouncer php-cli python3 gdb git $(NPM)
+CLUSTER_PACKAGES := libpq-dev postgresql patroni python3-etcd etcd-server pgbouncer haproxy \
     procps sqlite3
 LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)
-FUZZ_PACKAGES := clang libclang-rt-14-dev
+# The library of the sanitizers is in another package in Ubuntu 22.04.
+FUZZ_PACKAGES := clang "libclang-rt-dev|libclang-common-14-dev"
 COVERAGE_PACKAGES := gcovr
 BENCH_PACKAGES := wrk sqlite3
 # For the controls in Node; better-sqlite3 is compiled.
@@ -23,10 +25,12 @@ $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 $(UNIT_TESTS): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 
 TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch cgi_request crowd extremes fcgi \
-    hold http_request json peak receiver without_landlock $(if $(filter 1,$(POSTGRESQL)),query))
+    hold http_request json peak receiver service_manager without_landlock \
+    $(if $(filter 1,$(POSTGRESQL)),query))
 $(TEST_HELPERS): $(BUILD)/helpers/%: $(BUILD)/tests/helpers/%.o
 $(TEST_HELPERS): LIBS = -lpthread -lcjson
 $(BUILD)/helpers/query: LIBS = -lpq
+$(BUILD)/helpers/service_manager: $(LIBRARY)
 
 # The CLI of the next schema version, to which the tests migrate a database. Its objects come before
 # the library's, which then gives no object for the same names.
@@ -86,12 +90,44 @@ $(SOAK)/verify: $(BUILD)/tests/soak/verify.o
 $(SOAK_PROGRAMS): $(BUILD)/tests/soak/history.o $(LIBRARY)
 $(SOAK_PROGRAMS): LIBS = $(SODIUM) $(CURL) -lpthread
 
+# --- The world: days of the gateway's life in seconds, from a seed --------------------------------
+# The programs themselves, each with another name for its `main`, and the simulator, which has
+# functions of the C library and of libcurl instead of the libraries' own.
+WORLD := $(BUILD)/world
+WORLD_CGI := messages platform threads
+WORLD_TOOLS := courier switchboard
+WORLD_OBJECTS := $(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o) \
+    $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/world/*.c)) $(ADMIN_OBJECTS) $(BUILD)/linked.o
+$(WORLD_CGI:%=$(WORLD)/%.o): $(WORLD)/%.o: cgi-bin/%.c
+$(WORLD_TOOLS:%=$(WORLD)/%.o): $(WORLD)/%.o: tools/%.c
+$(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o):
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) -Dmain=$(notdir $*)_main $(CFLAGS) -c -o $@ $<
+
+$(WORLD)/world: $(WORLD_OBJECTS) $(LIBRARY)
+$(WORLD)/world: LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
+
+# --- A power failure: what processes write and sync is recorded, and cut off ----------------------
+POWER := $(BUILD)/power
+# The recorder is preloaded, which a static executable ignores.
+POWER_CGI := $(addprefix $(POWER)/cgi-bin/,messages platform)
+POWER_PROGRAMS := $(POWER)/power $(POWER)/recorder.so $(POWER_CGI) $(POWER)/tools/courier
+$(POWER_CGI): $(POWER)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRARY)
+$(POWER_CGI): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
+$(POWER)/tools/courier: $(BUILD)/tools/courier.o $(LIBRARY)
+$(POWER)/tools/courier: LIBS = $(SQLITE) $(SODIUM) $(CURL)
+$(POWER_CGI) $(POWER)/tools/courier: FORM = $(DYNAMIC)
+$(POWER)/power: $(patsubst %,$(BUILD)/tests/power/%.o,power record)
+$(POWER)/recorder.so: tests/power/recorder.c tests/power/record.c tests/power/record.h
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LANGUAGE) -fPIC $(WARNINGS) $(CFLAGS) -shared -o $@ $(filter %.c,$^)
+
 # --- A cluster: several hosts on one PostgreSQL ---------------------------------------------------
 CLUSTER := $(BUILD)/cluster
 CLUSTER_PROGRAMS := $(SOAK_PROGRAMS) $(CLUSTER)/ahead.so
 $(CLUSTER)/ahead.so: tests/cluster/ahead.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LANGUAGE) -fPIC $(WARNINGS) -Werror $(CFLAGS) -shared -o $@ $<
+	$(Q)$(CC) $(LANGUAGE) -fPIC $(WARNINGS) $(CFLAGS) -shared -o $@ $<
 
 # --- Benchmarks: the programs for comparison are built with the same flags as ours ---------------
 BENCH := $(BUILD)/bench
@@ -102,6 +138,7 @@ BENCH_LINKED := $(filter-out $(BENCH_BARE) %/unconfined,$(BENCH_ALL))
 BENCH_UNCONFINED := $(addprefix $(BENCH)/unconfined_,health me messages)
 BENCH_PROGRAMS := $(BENCH_BARE) $(BENCH_LINKED) $(BENCH_UNCONFINED)
 $(BENCH_BARE): $(BENCH)/%: $(BUILD)/tests/bench/%.o
+$(BENCH)/hello_fcgi: $(LIBRARY)
 $(BENCH_LINKED): $(BENCH)/%: $(BUILD)/tests/bench/%.o $(LIBRARY)
 $(BENCH_UNCONFINED): $(BENCH)/unconfined_%: $(BUILD)/cgi-bin/%.o $(BUILD)/tests/bench/unconfined.o \
     $(LIBRARY)
@@ -171,12 +208,14 @@ $(NODE_MODULES): tests/package.json tests/package-lock.json
 NEEDED_fuzz = $(FUZZ_TARGETS)
 NEEDED_next = $(NEXT_PROGRAM)
 NEEDED_node = $(NODE_MODULES)
+NEEDED_power = $(POWER_PROGRAMS)
 NEEDED_probes = probes
 NEEDED_soak = $(SOAK_PROGRAMS)
 NEEDED_starved = $(STARVED_PROGRAMS)
+NEEDED_world = $(WORLD)/world
 PACKAGES_fuzz = $(FUZZ_PACKAGES)
 PACKAGES_lint = $(LINT_PACKAGES)
-NEEDS := fuzz lint next node probes soak starved
+NEEDS := fuzz lint next node power probes soak starved world
 NEEDED := $(if $(TESTS),$(shell sed -nE \
     's/^. needs$(if $(filter 1,$(SANITIZE)),( with SANITIZE)?): *//p' \
     /dev/null $(filter %.bats,$(TESTS))),$(NEEDS))
@@ -185,21 +224,29 @@ $(foreach word,$(filter-out $(NEEDS),$(NEEDED)),\
 NAMED_UNITS := $(if $(TESTS),\
     $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out %.bats,$(TESTS))),$(UNIT_TESTS))
 SUITE_PROGRAMS := $(UNIT_TESTS) $(TEST_HELPERS) $(NEXT_PROGRAM) $(STARVED_PROGRAMS) \
-    $(SOAK_PROGRAMS) $(NODE_MODULES)
+    $(SOAK_PROGRAMS) $(WORLD)/world $(POWER_PROGRAMS) $(NODE_MODULES)
 suite-programs: $(SUITE_PROGRAMS)
 
 # The files that `make static-test` runs with the programs of STATIC_CURL=1: those that call the
 # platform, by names and over TLS, and the pools.
 STATIC_FILES := me messages templates media tls courier pool reuse
 
+# The files that `make test-arm64` runs, and what it needs beside the libraries of arm64: this
+# machine's compiler and library for the helpers, except the one that has all of lib/ in it.
+EMULATED_FILES := me
+EMULATED_HELPERS = $(patsubst $(BUILD)/%,build/plain/%,$(filter-out %/service_manager,\
+    $(TEST_HELPERS)))
+EMULATED_TEST_PACKAGES := libc6-dev libcjson-dev bats binutils procps sqlite3 openssl strace \
+    faketime gojq python3 nodejs git
+
 # The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
 # all on one. By hand: those in which the programs use the store in many ways. platform_extremes
 # takes minutes there.
 SERVER_UNITS := identity worlds updates repeat server_faults twins
 SERVER_FILES = $(SERVER_UNITS) failover unlock me lines threads contacts changes copy messages \
-    media templates forms forms_responses overview inbox_write webhook_config events graph \
-    graph_messages graph_subscription ready metrics waiting platform courier hosts \
-    key_steps_killed $(if $(TEST_FULL),platform_extremes)
+    media templates forms forms_responses overview inbox_write retention team scopes \
+    webhook_config events graph graph_messages graph_subscription ready metrics waiting platform \
+    courier hosts key_steps_killed $(if $(TEST_FULL),platform_extremes)
 ON_SERVER = $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \
@@ -208,7 +255,8 @@ server-programs: all $(TEST_HELPERS) $(NEXT_PROGRAM) $(SOAK_PROGRAMS) \
     $(SERVER_UNITS:%=$(BUILD)/unit/%)
 
 TEST_BINARIES := $(UNIT_TESTS) $(TEST_HELPERS) $(NEXT_PROGRAM) $(STARVED_PROGRAMS) \
-    $(SOAK_PROGRAMS) $(BENCH_PROGRAMS) $(PROBE_CONTROL)
+    $(SOAK_PROGRAMS) $(BENCH_PROGRAMS) $(PROBE_CONTROL) $(WORLD)/world \
+    $(filter-out %.so,$(POWER_PROGRAMS))
 
 # --- Lint: reports of gcc and clang about each C file, of shellcheck about each script ---
 # A report is made again when its file, a header of it or the flags change.

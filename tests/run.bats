@@ -2,11 +2,12 @@
 # `make run` and `make stop`.
 # transports: cgi fcgi
 load helpers/all
+load helpers/document
 
 # Creates a checkout as after make, with the executables under test.
 make_tree() {
     mkdir -p "$1/tools"
-    cp -r "$OUT/cgi-bin" "$root/apache.conf" "$1/"
+    cp -rL "$OUT/cgi-bin" "$OUT/htdocs" "$root/apache.conf" "$1/"
     cp "$root"/tools/{run,stop,common.bash,private-apache} "$OUT"/tools/{switchboard{,-sandbox},pool} "$1/tools/"
     [[ ! -x $OUT/tools/courier ]] || cp "$OUT/tools/courier" "$1/tools/"
 }
@@ -116,8 +117,16 @@ assert_idle() {
     "$SWITCHBOARD" contact list --account "$SECOND_ACCOUNT_ID" | grep -q 15557654321
 }
 
-@test "the printed curl commands work unchanged" {
+@test "the printed curl commands, and those of the README, work unchanged" {
     run_demo
+    mkdir "$BATS_TEST_TMPDIR/checkout"
+    ln -s "$RUN_DIR" "$BATS_TEST_TMPDIR/checkout/run"
+    { block README.md '. run/demo.env'; block README.md 'curl -s $BASE_URL/v2/ready'; } \
+        >"$BATS_TEST_TMPDIR/page"
+    (cd "$BATS_TEST_TMPDIR/checkout" && bash -e ../page >../page.out) || fail "$(cat "$BATS_TEST_TMPDIR/page.out")"
+    assert_equal "$(grep -o '"success":true' "$BATS_TEST_TMPDIR/page.out" | wc -l)" 3
+    grep -q 15551234567 "$BATS_TEST_TMPDIR/page.out" # a contact
+    grep -q '^ok ' "$BATS_TEST_TMPDIR/page.out" # doctor
     sed -n '/To go on:/,/^Logs are in/p' <<<"$output" | sed '1d;$d' >"$BATS_TEST_TMPDIR/lines"
     assert_equal "$(grep -c curl "$BATS_TEST_TMPDIR/lines")" 3
     bash -e "$BATS_TEST_TMPDIR/lines" >"$BATS_TEST_TMPDIR/answers"
@@ -190,7 +199,7 @@ assert_idle() {
     for option in '' --check; do
         run "$TREE/tools/run" $option
         assert_equal "$status" 1
-        assert_equal "$output" "run: $RUN_DIR was made by an earlier version, which had the database beside keys and configuration: run make stop, then remove it, or choose another RUN_DIR. Nothing was changed"
+        assert_equal "$output" "run: $RUN_DIR was made by an earlier version, which had the database beside keys and configuration: run make stop RUN_DIR=$RUN_DIR, then remove it, or choose another RUN_DIR. Nothing was changed"
         assert_equal "$(stat -c '%n %a %y' "$RUN_DIR" "$RUN_DIR"/*)" "$before"
     done
 }
@@ -201,7 +210,6 @@ assert_idle() {
     [[ ! -e $BATS_TEST_TMPDIR/nowhere ]]
 }
 
-# bats test_tags=route
 @test "two runs side by side are independent" {
     run_demo
     local first=$RUN_DIR first_port=$PORT
@@ -216,7 +224,6 @@ assert_idle() {
     run ! listens "$first_port"
 }
 
-# bats test_tags=route
 @test "a run with another port on the same directory moves the service to that port" {
     run_demo
     local before=$PORT
@@ -278,6 +285,12 @@ is_read() {
     "$SWITCHBOARD" message list --contact "$1" --json | jq -e '.[0].status == "read"' >/dev/null
 }
 
+@test "the tests run in the locale C.UTF-8, whatever that of the caller" {
+    printf '@test "locale" {\n    [[ $LC_ALL == C.UTF-8 ]]\n}\n' >"$BATS_TEST_TMPDIR/locale.bats"
+    LC_ALL=tr_TR.UTF-8 TMPDIR=$BATS_TEST_TMPDIR run "$root/tests/run" "$BATS_TEST_TMPDIR/locale.bats"
+    assert_equal "$status" 0
+}
+
 # Creates a checkout below a directory that root alone may enter, without user namespaces.
 make_barred_tree() {
     ((EUID == 0)) || skip 'the service of an ordinary user runs as that user'
@@ -298,7 +311,8 @@ make_barred_tree() {
     make_barred_tree
     cp -n "$root"/cgi-bin/*.c "$barred/src/cgi-bin/" # which the Makefile checks
     # without the variables of a make that runs the tests, such as DATABASE
-    run env -u MAKEFLAGS -u DATABASE -u POSTGRESQL PATH="$BATS_TEST_TMPDIR/bin:$PATH" \
+    run env -u MAKEFLAGS -u TESTS -u FILTER -u DATABASE -u POSTGRESQL \
+        PATH="$BATS_TEST_TMPDIR/bin:$PATH" \
         RUN_DIR="$BATS_TEST_TMPDIR/r" make -s -C "$barred/src" run
     rm -rf "$barred"
     ((status != 0))
@@ -365,12 +379,17 @@ make_barred_tree() {
     use_demo
     request GET /v2/health
     assert_success
-    "$TREE/tools/stop"
+    # the command that it prints ends it, without the variables of this shell
+    local stop
+    stop=$(sed -n 's/^Logs are in .*; \(make stop RUN_DIR=.*\) ends the demo\.$/\1/p' <<<"$output")
+    (unset RUN_DIR; cd "$root" && eval "$stop")
     assert_idle "$RUN_DIR"
     [[ ! -e $RUN_DIR/apache/sockets ]]
+    mkdir "$TREE/run"
+    # shellcheck source=/dev/null
+    assert_equal "$(. "$TREE/tools/run"; RUN_DIR=$TREE/run stop_command)" 'make stop'
 }
 
-# bats test_tags=route
 @test "it runs as an ordinary user" {
     local home as_user=()
     home=$(mktemp -d "${TMPDIR:-/tmp}/user-XXXXXX")

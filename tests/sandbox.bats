@@ -116,6 +116,7 @@ hmac() { # KEY, body on standard input
     post "$LINE/messages" "{\"messaging_product\":\"whatsapp\",\"to\":\"US.134\",$text}"
     assert_accepted
     assert_json .contacts '[{"input":"US.134","wa_id":"134"}]'
+    wrote 16505551234
     send "$text"
     eventually inbox_holds 3
     sandbox GET 'requests?path=/inbox' | gojq -e 'all(.body | contains("16505551234"))'
@@ -1071,6 +1072,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
 @test "webhooks: statuses of an accepted send are sent when enabled" {
     open_inbox
     sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":20}' >/dev/null
+    wrote 16505551234
     send "\"biz_opaque_callback_data\":\"ref-1\",$text"
     local id
     id=$(gojq -r .messages[0].id "$body")
@@ -1132,7 +1134,9 @@ change_everything() {
     sandbox POST templates '{"wabaId":"99","items":[{"id":"9902","name":"big","n":12345678901234567890}]}' >/dev/null
     sandbox POST flows '{"wabaId":"99","items":[{"id":"9903","status":"DRAFT"}]}' >/dev/null
     post "$LINE/whatsapp_business_profile" '{"messaging_product":"whatsapp","about":"Tea \u2615"}'
-    post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"+16505551234"}]}'
+    sandbox POST windows '{"phoneNumberId":"'$LINE'","user":"16505551234","wroteAt":1}' >/dev/null
+    wrote 16505551235
+    post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"+16505551235"}]}'
     post "$LINE/message_qrdls" '{"prefilled_message":"Hi"}'
 }
 
@@ -1145,7 +1149,7 @@ change_everything() {
     assert_status 200
     change_everything
     sandbox GET state >"$saved"
-    for name in settings accounts tokens numbers media templates flows flowJson nodes blockedUsers \
+    for name in settings accounts tokens numbers windows media templates flows flowJson nodes blockedUsers \
         qrCodes; do
         gojq -e --arg name "$name" '.[$name] | length > 0' "$saved" >/dev/null || fail "no $name"
     done

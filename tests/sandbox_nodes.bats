@@ -319,6 +319,7 @@ END
     assert_equal "$(received_count callback good)" 1
     sandbox POST webhooks "{\"kind\":\"template_status\",\"wabaId\":\"$WABA\"}" | gojq -e '.posts[0].delivered'
     assert_equal "$(received_count callback waba)" 1
+    wrote 16505551234
     send "$text"
     statuses_arrived() {
         (($(received_count callback good) == 4))
@@ -374,6 +375,8 @@ END
     assert_done
     graph GET "$LINE"
     assert_text .code_verification_status NOT_VERIFIED
+    post "$LINE/register" '{"messaging_product":"whatsapp","pin":"654321"}'
+    assert_refused 400 133006 'Re-verification'
     local secret
     secret=$(sandbox GET "nodes/$LINE" | gojq -r .registration.code)
     assert_equal "$secret" 123456 # always, because no text message brings it
@@ -461,6 +464,7 @@ END
 }
 
 @test "block_users: users are added, listed in pages, and removed by a DELETE with a body" {
+    sandbox POST settings '{"serviceWindow":false}' >/dev/null
     post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"+1 650-555-1234"},{"user":"US.7Ab"},{"user":"4930123"}]}'
     assert_body_is '{"messaging_product":"whatsapp","block_users":{"added_users":[{"input":"+1 650-555-1234","wa_id":"16505551234"},{"input":"US.7Ab","user_id":"US.7Ab"},{"input":"4930123","wa_id":"4930123"}]}}'
     post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"4930123"}]}'
@@ -478,6 +482,7 @@ END
 }
 
 @test "block_users: users that fail are listed beside error 139100, the others are blocked" {
+    wrote 4930123
     sandbox POST numbers '{"number":"4930124","failCode":131026}' >/dev/null
     post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"4930123"},{"user":"somewhere"},{"user":"4930124"},{"user":"15550100001"},{"user":"123456789012345678901"}]}'
     assert_refused 400 139100
@@ -498,6 +503,7 @@ END
             >"$BATS_TEST_TMPDIR/many"
     }
     local first
+    sandbox POST settings '{"serviceWindow":false}' >/dev/null
     many 1000001 1001
     post "$LINE/block_users" "@$BATS_TEST_TMPDIR/many"
     assert_refused 400 130429
@@ -611,14 +617,14 @@ END
 # --- Templates ----------------------------------------------------------------------------------
 
 @test "templates: a new one is PENDING and can be sent when the control call approves it" {
-    post "$WABA/message_templates" '{"name":"tea_time","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Tea for {{1}}.","example":{"body_text":[["two"]]}}]}'
+    post "$WABA/message_templates" '{"name":"tea_time","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"There is tea for {{1}}.","example":{"body_text":[["two"]]}}]}'
     assert_status 200
     assert_that 'keys == ["category", "id", "status"] and .status == "PENDING" and .category == "UTILITY"'
     local id send='{"name":"tea_time","language":{"code":"en_US"},"components":[{"type":"body","parameters":[{"type":"text","text":"two"}]}]}'
     id=$(gojq -r .id "$body")
     graph GET "$id"
     assert_that ".name == \"tea_time\" and .status == \"PENDING\" and .parameter_format == \"POSITIONAL\"
-        and .components[0].text == \"Tea for {{1}}.\" and .id == \"$id\""
+        and .components[0].text == \"There is tea for {{1}}.\" and .id == \"$id\""
     graph GET "$WABA/message_templates?name=tea_time&status=PENDING"
     assert_json '.data | map(.id)' "[\"$id\"]"
     send_template "$send"
@@ -660,11 +666,11 @@ END
     assert_json .error.error_subcode 2388024
     assert_text .error.error_user_title 'Content in This Language Already Exists'
     post "$WABA/message_templates" "{\"name\":\"Tea Time\",\"language\":\"de\",\"category\":\"UTILITY\",$body_text}"
-    assert_refused 400 100 'Invalid parameter'
+    assert_refused 400 100 'lower-case letters'
     post "$WABA/message_templates" "{\"name\":\"tea\",\"language\":\"de\",\"category\":\"TEA\",$body_text}"
     assert_refused 400 100 'one of {UTILITY, MARKETING, AUTHENTICATION} - got "TEA"'
     post "$WABA/message_templates" '{"name":"tea","language":"de","category":"UTILITY","components":[{"type":"FOOTER","text":"x"}]}'
-    assert_json .error.error_subcode 2388072
+    assert_refused 400 100 'must have a component of type BODY'
     post "$WABA/message_templates" '{"name":"tea","language":"de","category":"UTILITY"}'
     assert_refused 400 100 'The parameter components is required'
     post "$WABA/message_templates" "{\"name\":\"tea\",\"category\":\"UTILITY\",$body_text}"

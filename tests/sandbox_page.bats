@@ -5,16 +5,11 @@
 # SQLite only: it uses no database
 load helpers/all
 load helpers/courier
+load helpers/document
 
 page=$root/doc/sandbox.md
 sections=('Point a program at it' 'Receive webhooks' 'Fail on purpose' 'Approve a template'
     'Be the customer in a browser' 'Read what was sent')
-
-# Prints the commands of a section: commands TITLE
-commands() {
-    awk -v title="## $1" '/^## / { inside = $0 == title }
-        inside && /^    / { print substr($0, 5) }' "$page"
-}
 
 # Prints the script of the whole page. Each section prints to a file of its name. Before the faults
 # are deleted, their effects are printed to the file `faults`.
@@ -100,7 +95,7 @@ signature_of() { # FILE
 @test "requests fail as the page says" {
     assert_lines faults 130429 late late late late '"accepted"' 190
     assert_lines 'Fail on purpose' 1 2 3 \
-        '{"done":true}{"done":true}{"done":true}'
+        '{"done":true}{"done":true}{"done":true}{"done":true}'
 }
 
 @test "a template is approved, and its webhook is delivered" {
@@ -131,9 +126,37 @@ signature_of() { # FILE
     assert_equal "$status" 7 # no connection
 }
 
+# Prints the blocks of this language in a section: blocks TITLE LANGUAGE
+blocks() {
+    awk -v title="## $1" -v open="\`\`\`$2" '/^## / { inside = $0 == title }
+        /^```/ { print_it = inside && $0 == open; next }
+        print_it' "$page"
+}
+
+@test "the service for a CI service listens for all hosts, and its links have the URL of the service" {
+    local port server
+    cd "$BATS_TEST_TMPDIR"
+    blocks 'In a CI service' sh >serve-sandbox
+    grep -qx 'COPY serve-sandbox /' <(blocks 'In a CI service' dockerfile)
+    grep -qx 'Package: switchboard-sandbox' "$root/debian/control"
+    port=$(free_port)
+    PATH=$(realpath "$OUT/tools"):$PATH SANDBOX_URL=http://sandbox:8080 SANDBOX_PORT=$port \
+        sh serve-sandbox >log 2>&1 3>&- &
+    server=$!
+    # what the two services wait for, and their name in the links
+    blocks 'In a CI service' yaml | sed -n 's/^ *-\{0,1\} *\(curl .*\)/\1/p' | sort -u >waits
+    assert_equal "$(wc -l <waits)" 1
+    SANDBOX=http://127.0.0.1:$port bash waits | jq -e .done
+    curl -sS "http://127.0.0.1:$port/v26.0/1100000000000001?access_token=sandbox-token-1" |
+        jq -e '.url | startswith("http://sandbox:8080/")'
+    kill "$server"
+    wait "$server"
+    grep -q 'http://sandbox:8080' log
+}
+
 @test "the page has the list of control calls that --calls prints, with every call of the table" {
     # after a change of the table: switchboard-sandbox --calls prints the end of the page
     assert_equal "$(sed -n '/^### /,$p' "$page")" \
         "$("$OUT/tools/switchboard-sandbox" --calls | sed 1d)"
-    assert_equal "$(grep -c '^### ' "$page")" 42
+    assert_equal "$(grep -c '^### ' "$page")" 43
 }

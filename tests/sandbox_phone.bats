@@ -50,15 +50,17 @@ teardown_file() {
 }
 
 @test "the files of the page have a strict policy, and load nothing from elsewhere" {
-    local file head=$BATS_TEST_TMPDIR/head got=$BATS_TEST_TMPDIR/got
-    for file in index.html {main,dom,messages,flow,sandbox}.js phone.css icon.svg; do
-        curl -sSf -D "$head" -o "$got" "$SANDBOX/_sandbox/phone/${file#index.html}"
+    local file name head=$BATS_TEST_TMPDIR/head got=$BATS_TEST_TMPDIR/got
+    for file in "$root"/tools/sandbox/phone/* "$root"/htdocs/dashboard/{app.css,messaging.css} \
+        "$root"/htdocs/dashboard/js/{dom,shape,templates/definition}.js; do
+        name=${file##*/}
+        curl -sSf -D "$head" -o "$got" "$SANDBOX/_sandbox/phone/${name#index.html}"
         grep -qi "^Content-Security-Policy: default-src 'none'; script-src 'self'; " "$head"
         grep -qi "^Content-Security-Policy: .*; frame-ancestors 'none'" "$head"
         grep -qi '^X-Content-Type-Options: nosniff' "$head"
-        cmp "$got" "$root/tools/sandbox/phone/$file"
-        run grep -nE 'https?:|innerHTML|eval\(|style=' "$got"
-        [[ $file == icon.svg || $status == 1 ]] || fail "$file: $output"
+        cmp "$got" "$file"
+        run grep -nE '(src|href|url|from)\W{1,3}https?:|innerHTML|eval\(|style=' "$got"
+        assert_equal "$status $output" '1 '
     done
     assert_equal "$(curl -sS -o /dev/null -w '%{http_code}' "$SANDBOX/_sandbox/phone/other.js")" 404
 }

@@ -447,6 +447,7 @@ upload() {
     assert_refused 400 100 biz_opaque_callback_data
     open_inbox
     sandbox POST settings '{"automaticStatuses":true,"statusDelayMs":1}' >/dev/null
+    wrote 1
     form messaging_product=whatsapp to=1 'text[body]=x' biz_opaque_callback_data=mine
     assert_accepted
     eventually inbox_holds 3

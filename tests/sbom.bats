@@ -2,6 +2,7 @@
 # The software bill of materials and the licences of `make sbom`.
 # transports: direct
 # SQLite only: it examines the default programs
+# starts first
 load helpers/all
 
 setup_file() {

@@ -35,12 +35,27 @@ setup() {
 warm() {
     local pool
     pool=$(pool_of "$1")
-    for _ in {1..10}; do
-        "${@:2}"
-        assert_success
-    done
-    eventually has_children "$pool" 2
+    "${@:2}"
+    assert_success
+    eventually both_served "$pool" "${@:2}"
     children "$pool"
+}
+
+# A condition, after some simultaneous requests: a pool has two processes, and each has served one
+# and so has the socket of a connection to the server, beside those of the listener and of the pool:
+# both_served PID COMMAND...
+both_served() {
+    local child jobs=() answer_dir
+    for _ in 1 2 3 4; do
+        answer_dir=$(mktemp -d -p "$BATS_TEST_TMPDIR")
+        "${@:2}" >/dev/null 2>&1 3>&- &
+        jobs+=($!)
+    done
+    wait "${jobs[@]}"
+    has_children "$1" 2 || return 1
+    for child in $(children "$1"); do
+        (($(find "/proc/$child/fd" -lname 'socket:*' | wc -l) > 2)) || return 1
+    done
 }
 
 send_text() {

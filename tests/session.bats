@@ -95,8 +95,9 @@ age_sessions() {
     assert_conventions
     assert_cookie
     assert_json .data.user "{\"id\":\"$user\",\"email\":\"$EMAIL\"}"
-    assert_that '.data | keys == ["passwordIsSet", "session", "user"] and .passwordIsSet
-        and (.session | keys == ["createdAt", "expiresAt", "id"] and (.id | startswith("ses_")))'
+    assert_that '.data | keys == ["member", "passwordIsSet", "session", "user", "workspaces"]
+        and .passwordIsSet and (.session | keys == ["createdAt", "expiresAt", "id"]
+        and (.id | startswith("ses_")))'
     cp "$body" "$BATS_TEST_TMPDIR/login"
     session GET /v2/session
     assert_body_is "@$BATS_TEST_TMPDIR/login"
@@ -214,15 +215,13 @@ age_sessions() {
 
 @test "a hash with other parameters is replaced at the login, and only then" {
     local hash
-    db "UPDATE user_password SET hash = '$old_hash'
-        WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')"
+    db "UPDATE member SET password = '$old_hash' WHERE email = '$EMAIL'"
     login wrong-horse-battery
     assert_error 401 UNAUTHORIZED
-    assert_equal "$(db "SELECT count(*) FROM user_password WHERE hash = '$old_hash'")" 1
+    assert_equal "$(db "SELECT count(*) FROM member WHERE password = '$old_hash'")" 1
     login
     assert_success
-    hash=$(db "SELECT hash FROM user_password p JOIN user u ON u.id = p.user_id
-        WHERE email = '$EMAIL'")
+    hash=$(db "SELECT password FROM member WHERE email = '$EMAIL'")
     # shellcheck disable=SC2016  # no variables
     [[ $hash == '$argon2id$v=19$m=19456,t=2,p=1$'* ]] || fail "$hash"
     login
@@ -366,7 +365,7 @@ login_from() {
     switchboard user login-link "$OTHER_EMAIL" --url http://localhost:8080 >"$BATS_TEST_TMPDIR/link"
     login_by_link "$(cat "$BATS_TEST_TMPDIR/link")"
     assert_success
-    assert_equal "$(db "SELECT count(*) FROM login_device JOIN user ON id = user_id
+    assert_equal "$(db "SELECT count(*) FROM login_device JOIN member ON id = member_id
         WHERE email = '$OTHER_EMAIL'")" 1
 }
 
@@ -407,23 +406,30 @@ login_from() {
     assert_equal "$(db 'SELECT count(*) FROM session')" 1
 }
 
-@test "a page that shows another user gets 401, so that it does not act for the user of the session" {
-    local id
+@test "a page that shows another member or workspace gets 401, so that it does not act for another" {
+    local id workspace
     login
-    id=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
-    session GET /v2/session -H "X-Switchboard-User: $id"
+    id=$(db "SELECT id FROM member WHERE email = '$EMAIL'")
+    workspace=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
+    session GET /v2/session -H "X-Switchboard-Member: $id" -H "X-Switchboard-Workspace: $workspace"
     assert_success
-    session GET /v2/me -H "X-Switchboard-User: $id"
+    session GET /v2/me -H "X-Switchboard-Member: $id" -H "X-Switchboard-Workspace: $workspace"
     assert_success
-    for id in "${id}x" usr_other; do
-        session GET /v2/me -H "X-Switchboard-User: $id"
-        assert_error 401 UNAUTHORIZED 'Another user has logged in in this browser'
-        session DELETE /v2/session -H "X-Switchboard-User: $id"
+    for id in "${id}x" mbr_other; do
+        session GET /v2/me -H "X-Switchboard-Member: $id"
+        assert_error 401 UNAUTHORIZED 'Another member has logged in in this browser'
+        session DELETE /v2/session -H "X-Switchboard-Member: $id"
+        assert_error 401 UNAUTHORIZED
+    done
+    for workspace in "$(db "SELECT id FROM user WHERE email = '$OTHER_EMAIL'")" usr_none; do
+        session GET /v2/me -H "X-Switchboard-Workspace: $workspace"
+        assert_error 401 UNAUTHORIZED 'does not belong to this workspace'
+        session DELETE /v2/session -H "X-Switchboard-Workspace: $workspace"
         assert_error 401 UNAUTHORIZED
     done
     session GET /v2/session
     assert_success
-    api GET /v2/me -H 'X-Switchboard-User: usr_other' # a token is of no page
+    api GET /v2/me -H 'X-Switchboard-Member: mbr_other' # a token is of no page
     assert_success
 }
 
@@ -656,8 +662,8 @@ Origin: @OWN@'
     make_session OTHER_
     login_link >/dev/null
     db 'UPDATE login_link SET expires_at = 1'
-    db "INSERT INTO login_device (user_id, hash, expires_at)
-            SELECT id, $(hash_of one), 1 FROM user WHERE email = '$EMAIL';
+    db "INSERT INTO login_device (member_id, hash, expires_at)
+            SELECT id, $(hash_of one), 1 FROM member WHERE email = '$EMAIL';
         INSERT INTO login_failure VALUES ('email:old', 9, 'att_1', 1, 1),
         ('email:new', 1, 'att_2', 0, $(($(date +%s) + 100))000)"
     "$OUT/tools/courier" --once >"$BATS_TEST_TMPDIR/courier.log" 2>&1
@@ -806,6 +812,8 @@ put_password() { # BODY
     assert_blocked 1
     session POST /v2/token -d "{\"password\":\"$PASSWORD\"}"
     assert_blocked 1
+    session POST /v2/session/confirm -d "{\"password\":\"$PASSWORD\"}"
+    assert_blocked 1
     assert_equal "$(db "SELECT count(*) FROM login_failure WHERE subject NOT LIKE 'session:%'")" 0
     login
     assert_success
@@ -934,7 +942,7 @@ put_password() { # BODY
     assert_ended
     login_by_link "$link"
     assert_error 401 UNAUTHORIZED
-    assert_equal "$(db "SELECT count(*) FROM user_password p JOIN user u ON u.id = p.user_id
+    assert_equal "$(db "SELECT count(*) FROM member
         WHERE email = '$GONE_EMAIL'")" 0
 }
 

@@ -18,7 +18,9 @@ setup() {
     bin=$BATS_TEST_TMPDIR/bin calls=$BATS_TEST_TMPDIR/calls
     mkdir "$bin"
     : >"$calls"
-    put_program dpkg-query 'printf "installed gcc\ninstalled curl\nconfig-files jq\n"; exit 1'
+    put_program dpkg-query 'printf "%s " installed=gcc:amd64 installed=curl:amd64 installed=ca-certificates:all \
+        installed=libpq-dev:i386 config-files=jq:amd64; exit 1'
+    put_program dpkg 'echo amd64'
     put_program apt-get 'echo "apt-get $*" >>"'"$calls"'"'
     export SETUP_POLICY=$BATS_TEST_TMPDIR/policy-rc.d
     cd "$BATS_TEST_TMPDIR" || return
@@ -54,6 +56,47 @@ set_up_as_user() {
     [[ $output == *'installing jq libfcgi-dev'* ]]
     [[ $(<"$calls") == *'install --no-install-recommends jq libfcgi-dev' ]]
     assert_equal "$(wc -l <"$calls")" 1
+}
+
+@test "a package of another architecture is not this machine's, and one of none is" {
+    ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
+    set_up libpq-dev libpq-dev:i386 ca-certificates gcc:arm64
+    assert_equal "$status" 0
+    [[ $(<"$calls") == *'install --no-install-recommends libpq-dev gcc:arm64' ]]
+}
+
+@test "of alternatives one is enough, and the first that the release has is installed" {
+    ((EUID == 0)) || put_program sudo 'shift; [[ $1 != true ]] || exit 0; exec "$@"'
+    put_program apt-cache '[[ $2 == newer ]]'
+    set_up 'other|curl' 'unknown|newer|newest' 'one|two'
+    assert_equal "$status" 0
+    [[ $(<"$calls") == *'install --no-install-recommends newer one' ]]
+}
+
+@test "a package of a second architecture is not in the list of what is linked" {
+    put_program dpkg-query 'for name; do :; done
+        printf "1.2-3\", \"source"; [[ $name == *:amd64 ]] || printf "1.2-3\", \"source"'
+    PATH=$bin:$PATH run "$root/tools/linked"
+    assert_equal "$status" 0
+    assert_equal "$(grep -cE '^    \{"[A-Za-z0-9 ]+", "1.2-3", "source"\},$' <<<"$output")" 5
+    assert_equal "$(grep -c 1.2-3 <<<"$output")" 5
+}
+
+@test "a flag that the compiler has not for its target is left out" {
+    put_program other-gcc '[[ " $* " != *" -fcf-protection=full "* ]]'
+    PATH=$bin:$PATH run make -s -pn -C "$root" SANITIZE= CC=other-gcc help
+    output=$(grep '^FLAGS := ' <<<"$output")
+    [[ $output == *' -mbranch-protection=standard '* ]] || fail "$output"
+    [[ $output != *' -fcf-protection'* ]] || fail "$output"
+}
+
+@test "make says that it cannot build below a path with a space" {
+    mkdir -p 'a b/tests'
+    ln -s "$root/Makefile" 'a b'
+    run make -s -C 'a b' all
+    assert_equal "$status" 2
+    [[ $output == *': *** make cannot build below a path with a space; move the checkout: '*'/a b.  Stop.' ]] ||
+        fail "$output"
 }
 
 @test "services of the packages are not started during the installation, and may be afterwards" {

@@ -97,9 +97,10 @@ connections_of() {
     awk -v path="$sockets/$1.sock" '$6 != "01" && $8 == path { n++ } END { print n + 0 }' /proc/net/unix
 }
 
-# No pool has a connection. A slow client that reached its pool would have one for as long as it sends.
+# The pools have fewer connections than there are slow clients of one kind: Apache keeps those of
+# the other requests. A slow client that reached its pool would have one for as long as it sends.
 holds_no_process() {
-    (($(connections_of messages) + $(connections_of platform) == 0))
+    (($(connections_of messages) + $(connections_of platform) < crowd))
 }
 
 @test "clients that send their bodies slowly hold no process of a pool and delay no other request" {
@@ -121,7 +122,7 @@ holds_no_process() {
         [[ $TRANSPORT == cgi ]] || ((beside <= 1000 + 5 * alone))
         [[ -z ${TEST_FULL-} ]] || ((beside < 1000))
     done
-    eventually holds_no_process # a connection whose answer was just read may still be closing
+    eventually holds_no_process
     for pid in "${crowd_pids[@]}"; do
         kill -0 "$pid" || fail 'the slow clients have ended'
     done
@@ -139,18 +140,19 @@ holds_no_process() {
 }
 
 @test "a token that is revoked while the body arrives is refused" {
-    local sender
+    local socket
     make_user OTHER_
-    printf 'Authorization: Bearer %s\n' "$OTHER_TOKEN" >"$STACK/token.other"
     printf '{"phoneNumberId":"%s","to":"15551230000","text":"x"%40000s}' "$OTHER_LINE" '' >"$BATS_TEST_TMPDIR/long"
     forget_sent
-    curl -s -o "$BATS_TEST_TMPDIR/answer" -w '%{http_code}' --limit-rate 10000 --max-time 100 \
-        -H @"$STACK/token.other" -H 'Content-Type: application/json' -H Expect: \
-        --data-binary "@$BATS_TEST_TMPDIR/long" "$BASE/v2/messages/send/text" >"$BATS_TEST_TMPDIR/status" 3>&- &
-    sender=$!
-    sleep 1
+    exec {socket}<>"/dev/tcp/127.0.0.1/${BASE##*:}"
+    printf 'POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n' \
+        "$OTHER_TOKEN" "$(stat -c %s "$BATS_TEST_TMPDIR/long")" >&"$socket"
+    head -c 20000 "$BATS_TEST_TMPDIR/long" >&"$socket"
+    sleep 1.5 # longer than a body may take without another look at the token
     OTHER_TOKEN=$(switchboard token regenerate "$OTHER_EMAIL")
-    wait "$sender"
-    assert_equal "$(cat "$BATS_TEST_TMPDIR/status")" 401
+    tail -c +20001 "$BATS_TEST_TMPDIR/long" >&"$socket"
+    status=$(timeout 100 cat <&"$socket" | tee "$BATS_TEST_TMPDIR/answer" | head -n 1 | cut -d ' ' -f 2)
+    exec {socket}>&-
+    assert_equal "$status" 401
     assert_equal "$(sent_count)" 0
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
-# The query plans of all statements of lib/store: none scans or sorts a table that grows. Exceptions are in
-# tests/statements.list, each with its reason. The database has 20,000 rows in each table that grows, a
-# million in `make test-full`.
+# The query plans of all statements of lib/store: none scans or sorts a table that grows. Exceptions
+# are in tests/statements.list, each with its reason. The database has 20,000 rows in each table
+# that grows, a million in `make test-full`.
 # transports: direct
 # SQLite only: it reads the plans of SQLite
 # shellcheck source=tests/helpers/fill.bash
 load helpers/all
 load helpers/fill
+load helpers/statements
 
 setup_file() {
     export SIZE=20000 FILLED=$BATS_FILE_TMPDIR/filled.db FEW=$BATS_FILE_TMPDIR/few.db
@@ -28,20 +29,8 @@ make_filled() { # FILE SIZE
         sqlite3 -bail "$1" >/dev/null
 }
 
-# The SQL texts of C files, one per line: FILE, kind, text, separated by tabs: texts_of FILE...
-texts_of() {
-    local file
-    for file; do
-        [[ ${file##*/} != postgresql*.c ]] || continue # what the driver of a server runs by itself
-        "${CC:-gcc}" -E -P -std=c11 -D_GNU_SOURCE -I"$root/lib" "$file" >"$BATS_TEST_TMPDIR/preprocessed" || return 1
-        awk -f "$root/tests/lint/statements.awk" "$BATS_TEST_TMPDIR/preprocessed" >"$BATS_TEST_TMPDIR/texts" ||
-            return 1
-        sed "s/^/$(basename "$file")\t/" "$BATS_TEST_TMPDIR/texts"
-    done
-}
-
-# The findings in those texts, one per line: FILE, text, finding. A finding is a line of the plan that scans
-# or sorts, or `dynamic` for a text that is not a struct statement.
+# The findings in those texts, one per line: FILE, text, finding. A finding is a line of the plan
+# that scans or sorts, or `dynamic` for a text that is not a struct statement.
 findings_of() { # reads texts
     local file kind text line
     while IFS=$'\t' read -r file kind text; do
@@ -95,7 +84,11 @@ judge() { # reads findings
         user | account | line) ((rows == 1000)) ;; # one or few for each customer
         api_token | plan) ;;                       # at most as many as users
         webhook | event_turn) ;;                   # few for each user
-        user_password | login_link) ;;             # the same
+        member | membership) ;;                    # at most 100 for each user
+        invitation) ;;                             # at most 50 for each user
+        login_link) ;;                             # one for each member
+        retention) ;;                              # one for each user
+        scoped_token) ;;                           # at most 50 for each user
         webhook_refusal | foreign_waba) ;;         # bounded by the store
         settings_version) ((rows == 1)) ;;
         template | flow | flow_reply_count | heartbeat) ;; # few for each account; one for each process
@@ -112,7 +105,8 @@ judge() { # reads findings
     [[ ! -s $BATS_TEST_TMPDIR/judged ]] || fail "$(cat "$BATS_TEST_TMPDIR/judged")"
 }
 
-# SQLite searches for these rows when the row that they reference is deleted; query plans do not show that.
+# SQLite searches for these rows when the row that they reference is deleted; query plans do not
+# show that.
 @test "rows that reference a contact, a thread, a message or an event are found by an index" {
     local table columns count=0
     while IFS='|' read -r table columns; do
@@ -125,10 +119,10 @@ judge() { # reads findings
     ((count >= 9))
 }
 
-# The indexes of a database that no statement of the store uses and no constraint needs, one per line:
-# idle_indexes DATABASE. A constraint needs an index of rows that are searched when the row which
-# they reference is deleted, and a unique index unless another one of the table has some of its
-# columns and no others; then only if a reference names its columns.
+# The indexes of a database that no statement of the store uses and no constraint needs, one per
+# line: idle_indexes DATABASE. A constraint needs an index of rows that are searched when the row
+# which they reference is deleted, and a unique index unless another one of the table has some of
+# its columns and no others; then only if a reference names its columns.
 idle_indexes() {
     local references="pragma_table_list t, pragma_foreign_key_list(t.name) f WHERE t.schema = 'main'"
     FILLED=$1 findings_of <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/findings" || return 1
@@ -194,11 +188,6 @@ plant() {
     [[ $status != 0 ]]
 }
 
-# The statements of the store that begin with TEXT: statement TEXT
-statement() {
-    awk -F '\t' -v text="$1" '$2 == "statement" && index($3, text) == 1 { print $3 }' "$BATS_TEST_TMPDIR/all"
-}
-
 # The virtual machine steps of a statement in both databases, in a transaction that is rolled back:
 # steps BEGINNING PARAMETER...
 steps() {
@@ -234,10 +223,13 @@ flat() {
     flat 'UPDATE message SET changed = ?3' "$one" "$two" 7
     flat 'UPDATE thread_alias SET thread_id = (SELECT' "$one" "$two"
     flat 'UPDATE thread SET last_message_at' "$one" "$two"
-    flat 'UPDATE thread SET changed = ?3 WHERE line_id' "'lin_fill'" "$one" 7
     flat 'UPDATE contact_merge SET contact_id = ?2 WHERE contact_id' "$one" "$two"
     flat 'DELETE FROM contact WHERE id = ?1' "'con_none'" "$two"
-    local webhooks
+    local webhooks counts
+    # at most 1,000 entries of each of three indexes
+    mapfile -t counts < <(steps 'SELECT (SELECT count(*) FROM (SELECT 1 FROM thread WHERE' "'usr_fill'" 1000)
+    printf 'what there is to do: %s\n' "${counts[*]}"
+    ((${#counts[@]} == 2 && counts[0] > 0 && counts[1] < 45000))
     webhooks=$(sqlite3 "$FILLED" "SELECT count(DISTINCT webhook_id) FROM delivery WHERE state = 'pending'")
     (($(steps 'WITH RECURSIVE waiting' $far | tail -n 1) < 60 * webhooks))
     flat 'UPDATE delivery SET next_attempt_at = ?1 WHERE webhook_id' 1 $far "'whk_fill'" 500
@@ -252,10 +244,45 @@ flat() {
     flat 'SELECT w.id, w.kind' "'usr_fill'"
     flat 'DELETE FROM idempotency WHERE (user_id' $far 500
     flat 'SELECT p.*, coalesce(c.responses, 0)' "'usr_fill'" NULL "'%'" "''" 20
-    flat 'SELECT id FROM thread WHERE user_id = ?1 AND (last' "'usr_fill'" $far "''" 25
-    flat 'SELECT id FROM thread WHERE line_id = ?1' "'lin_fill'" $far "''" 25
-    flat 'SELECT id FROM thread WHERE user_id = ?1 AND unread' "'usr_fill'" $far "''" 25 NULL
-    flat 'SELECT id FROM thread WHERE user_id = ?1 AND changed' "'usr_fill'" 1 5
+    flat 'SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND (last' "'usr_fill'" $far "''" 25
+    flat 'SELECT id, last_message_at FROM thread WHERE line_id = ?1' "'lin_fill'" $far "''" 25
+    flat 'SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND unread' "'usr_fill'" $far "''" 25 NULL
+    flat 'SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND failed' "'usr_fill'" $far "''" 25 NULL 0
+    flat 'SELECT id, waiting_since FROM thread WHERE line_id' "'lin_fill'" 0 "''" 25 0 0
+    flat 'UPDATE thread SET answered_at' "'thr_00000000000000000000000005'"
+    flat 'UPDATE thread SET waiting_since' "'thr_00000000000000000000000005'"
+    flat 'SELECT id, changed FROM thread WHERE user_id = ?1 AND changed' "'usr_fill'" 1 5
     flat 'SELECT term, contact_id FROM contact_term' "'acc_fill'" "'person'" "''" "'persoo'" 200
     flat 'INSERT INTO flow_reply_count' "'msg_00000000000000000000000003'"
+}
+
+# The first database has one event with 20 deliveries, and two lines that were used for a day; the
+# second one has 999 deliveries, and 100 lines that were used for 8 days. The last delivery is
+# pending, and the only one of a failed attempt; the last line sends, and nothing came in for it.
+@test "the state of an event and the last hours of a line cost the same for any number of deliveries and hours" {
+    texts_of "$root"/lib/store/{event/outbox_entry,usage}.c >"$BATS_TEST_TMPDIR/all"
+    local database webhooks lines hours
+    while read -r database webhooks lines hours; do
+        cp "${!database}" "$BATS_TEST_TMPDIR/$database.db"
+        sqlite3 -bail "$BATS_TEST_TMPDIR/$database.db" "PRAGMA foreign_keys = OFF;
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $webhooks)
+            INSERT INTO delivery (event_id, webhook_id, user_id, sequence, state, next_attempt_at, last_error, created_at)
+            SELECT 'evt_many', printf('whk_fill%04d', i), 'usr_fill', 1, iif(i = $webhooks, 'pending', 'done'), 1,
+                iif(i = $webhooks, 'refused', NULL), 1 FROM n;
+            INSERT INTO event (id, user_id, sequence, type, body, state, created_at)
+                VALUES ('evt_many', 'usr_fill', 0, 'message.received', x'', 'pending', 1);
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $lines)
+            INSERT INTO line SELECT printf('lin_used%04d', i), 'acc_fill', 'used' || i, '', NULL, 1, 0, NULL, NULL, 1 FROM n;
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $hours)
+            INSERT INTO usage SELECT 'usr_fill', 9000000 + i, id, measure, 1 FROM n, line,
+                (SELECT 'in' AS measure UNION ALL SELECT 'out' UNION ALL SELECT 'sent')
+                WHERE id LIKE 'lin_used%' AND (measure = 'out' OR id <> printf('lin_used%04d', $lines));"
+    done <<<'FEW 20 2 24
+FILLED 999 100 192'
+    FEW=$BATS_TEST_TMPDIR/FEW.db FILLED=$BATS_TEST_TMPDIR/FILLED.db
+    flat 'UPDATE event SET state...WHERE id = ?3' "''" 9000000000000 "'evt_many'"
+    flat "UPDATE event SET state...c.state = 'pending')" "'whk_fill0001'" 9000000000000
+    mapfile -t counts < <(steps 'SELECT l.id, (SELECT max' "'usr_fill'" 9000000 9000190)
+    printf 'last hours: %s\n' "${counts[*]}"
+    ((counts[0] > 0 && counts[1] < counts[0] * 50)) # as many times as there are lines
 }

@@ -8,30 +8,12 @@
 # starts first
 # shellcheck disable=SC2086,SC2153  # names of people are single words; helpers/media sets SPOOL and LINE
 load helpers/all
-load helpers/media
-load helpers/session
-load helpers/sweep
-load helpers/webhook
-load helpers/inbox
+load helpers/sweep_stack
 load helpers/sending
 
-setup_file() {
-    start_media_stack
-    export BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
-    set_password ''
-    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",\"size\":200000}" >/dev/null
+capture_requests() {
     capture_sends
     capture_uploads
-    keep_database
-}
-
-setup() {
-    forget_sent
-    restore
-}
-
-teardown() {
-    assert_equal "$(ls -A "$SPOOL")" ''
 }
 
 # --- sends: each message goes out once, and what the platform accepted is stored or answered ---
@@ -93,7 +75,7 @@ END
     assert_equal "$(statuses)" '64 409'
     db 'UPDATE idempotency SET created_at = created_at - 61000'
     request_many 64 POST /v2/messages/send/text -d "$(our_body keyed)" --as "$TOKEN" -H 'Idempotency-Key: once'
-    assert_equal "$(cat "$many"/*/body | jq -r .details.outcome | sort | uniq -c | tr -s ' ')" ' 64 unknown'
+    assert_equal "$(cat "$many"/*/body | gojq -r .details.outcome | sort | uniq -c | tr -s ' ')" ' 64 unknown'
     assert_equal "$(sent_count)" 1
 }
 
@@ -208,7 +190,7 @@ check_uploaded() { # WHAT
     answered 200 || return 0
     count uploaded
     id=$(sed -n 's/.*"\(mediaId\|id\)":"\([^"]*\)".*/\2/p' "$answer")
-    assert_equal "$(sandbox GET "media/$id" | jq -r .sha256)" "$SHA" || fail "$1: answered $id"
+    assert_equal "$(sandbox GET "media/$id" | gojq -r .sha256)" "$SHA" || fail "$1: answered $id"
 }
 
 check_upload() { # WHAT CALL
@@ -221,7 +203,7 @@ check_upload() { # WHAT CALL
 check_once() { # WHAT
     local arrived
     send_captured once
-    arrived=$(sandbox GET requests | jq '[.[] | select(.complete and (.method == "POST"))] | length')
+    arrived=$(sandbox GET requests | gojq '[.[] | select(.complete and (.method == "POST"))] | length')
     ((arrived <= 1)) || fail "$1: the platform received $arrived requests"
     if refused_as running; then
         db 'UPDATE idempotency SET created_at = created_at - 3600000'

@@ -6,33 +6,12 @@
 # starts first
 # shellcheck disable=SC2086,SC2153  # names of people are single words; helpers/media sets SPOOL and LINE
 load helpers/all
-load helpers/media
-load helpers/session
-load helpers/sweep
-load helpers/webhook
-load helpers/inbox
-
-setup_file() {
-    start_media_stack
-    export BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
-    set_password ''
-    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",\"size\":200000}" >/dev/null
-    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":30,\"prefix\":\"t_\"}}" >/dev/null
-    capture_reads
-    keep_database
-}
-
-setup() {
-    restore
-}
-
-teardown() {
-    assert_equal "$(ls -A "$SPOOL")" ''
-}
+load helpers/sweep_stack
 
 # --- reads: the whole answer, or a failure of the gateway ---
 
-capture_reads() {
+capture_requests() {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"generate\":{\"count\":30,\"prefix\":\"t_\"}}" >/dev/null
     capture_request me GET /v2/me --as "$TOKEN"
     capture_request templates GET /v2/templates --as "$TOKEN"
     capture_request template GET /v2/templates/t_7 --as "$TOKEN"
@@ -94,6 +73,9 @@ declare -gA changes=(
     [line]='SELECT name FROM line'
     [block]='SELECT contact_id FROM contact_block'
     [read]='SELECT unread FROM thread'
+    [unread]='SELECT unread FROM thread'
+    [done]='SELECT waiting_since, done_at > 0, (SELECT count(done_at) FROM message) FROM thread'
+    [undone]='SELECT waiting_since, done_at > 0, (SELECT count(done_at) FROM message) FROM thread'
     [replay]='SELECT state, attempts FROM outbox'
     [login]='SELECT count(*) > 0 FROM session' # an attempt counts as failed until the password is read
     [logout]='SELECT count(*) FROM session'
@@ -101,9 +83,13 @@ declare -gA changes=(
 
 # Makes what the writes change, and captures them.
 have_writes() {
-    local user
+    local user marked
     user=$(db "SELECT id FROM user WHERE email = '$EMAIL'")
     writes wamid.read 15550100001 1780000000
+    writes wamid.marked 15550100002 1780000000
+    marked=$(thread_of 15550100002)
+    api POST "/v2/threads/$marked/read" -d '{}'
+    api POST "/v2/threads/$marked/done" -d '{"change":1000}'
     db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at, finished_at)
         VALUES ('evt_00000000000000000000000001', '$user', 1, 'message.received', CAST('{}' AS BLOB), 'dead', 1, 1, 1);
         UPDATE user SET event_sequence = 1 WHERE id = '$user'"
@@ -115,6 +101,9 @@ have_writes() {
     capture_request line PATCH "/v2/lines/$(db 'SELECT id FROM line')" "${as[@]}" -d '{"name":"x","isPrimary":true}'
     capture_request block PUT "/v2/contacts/$(contact_of 15550100001)/block" "${as[@]}" -d "{\"phoneNumberId\":\"$LINE\"}"
     capture_request read POST "/v2/threads/$(thread_of 15550100001)/read" "${as[@]}" -d '{}'
+    capture_request done POST "/v2/threads/$(thread_of 15550100001)/done" "${as[@]}" -d '{"change":1000}'
+    capture_request unread POST "/v2/threads/$marked/unread" "${as[@]}" -d '{}'
+    capture_request undone DELETE "/v2/threads/$marked/done" "${as[@]}"
     capture_request replay POST /v2/events/evt_00000000000000000000000001/replay "${as[@]}" -d '{}'
     capture_request logout DELETE /v2/session --session "$SESSION"
     capture_request login POST /v2/session -d "{\"email\":\"$EMAIL\",\"password\":\"$PASSWORD\"}"
@@ -168,7 +157,7 @@ check_write() { # WHAT CALL
     of_file
     have_writes
     keep_database writes
-    for subject in settings line block read replay login logout; do
+    for subject in settings line block read unread done undone replay login logout; do
         sweep write "$subject" KILL 40 "$(first_change)"
         expect made
         sweep write "$subject" errors 40
@@ -276,7 +265,7 @@ assert_refusal() { # WHAT NAME
     *) fail "$1: status $code, $said: $(cat "$stderr")" ;;
     esac
     [[ ! -s $answer ]] ||
-        sed '1,/^\r*$/d' "$answer" | jq -e '.success == false' >/dev/null || fail "$1: $(cat "$answer")"
+        sed '1,/^\r*$/d' "$answer" | gojq -e '.success == false' >/dev/null || fail "$1: $(cat "$answer")"
 }
 
 @test "a payload that is acknowledged is stored, any other is stored once after a retry" {

@@ -2,6 +2,7 @@
 # The admin CLI, tools/switchboard.
 # shellcheck disable=SC2016  # the program prints backquotes
 # transports: direct
+# starts first
 load helpers/all
 load helpers/command
 
@@ -376,6 +377,24 @@ switchboard.db.queue"
     done_quietly user delete ann@example.org --json
     assert_body_is '{"email":"ann@example.org","deleted":true}
 '
+}
+
+@test "user delete releases accounts and lines, which another user can link; rows and history stay" {
+    local id
+    make_some
+    done_quietly user delete ann@example.org
+    assert_equal "$(db "SELECT count(*) FROM account WHERE access_token IS NULL
+        AND waba_id = 'released ' || id || ' 9001'")" 1
+    assert_equal "$(db "SELECT count(*) FROM line WHERE archived_at IS NOT NULL
+        AND phone_number_id LIKE 'released ' || id || ' %'")" "$(db 'SELECT count(*) FROM line')"
+    list_as_json account list
+    assert_body_is '[]
+'
+    done_quietly user add bob@example.org
+    id=$(switchboard account add bob@example.org --waba-id 9001 --name Bob </dev/null 2>/dev/null)
+    done_quietly line add "$id" --phone-number-id 8001 --number +15550000001
+    list_as_json account list
+    assert_json 'map([.id, .wabaid, .email])' "[[\"$id\",\"9001\",\"bob@example.org\"]]"
 }
 
 @test "user list shows users that are not deleted, and their plans" {
@@ -1276,8 +1295,8 @@ finds() {
 @test "doctor reports rows with dangling references" {
     only_on_sqlite 'a server cannot switch references off'
     make_some
-    sqlite3 "$DB" 'PRAGMA foreign_keys = OFF; DELETE FROM user'
-    finds FAIL references '2 rows refer to a missing row' --full
+    sqlite3 "$DB" 'PRAGMA foreign_keys = OFF; DELETE FROM trail; DELETE FROM user'
+    finds FAIL references '3 rows refer to a missing row' --full
 }
 
 @test "doctor reports a database without write-ahead logging, and a large write-ahead log" {

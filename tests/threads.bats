@@ -20,12 +20,22 @@ A=15550100001 B=15550100002 C=15550100003
     assert_json '[.data.items[].contact.name]' '["Bob","Ann"]'
     assert_json .data.paging '{"cursors":{"after":null}}'
     assert_json .data.items[1].line \
-        "$(db "SELECT json_object('id', id, 'phoneNumberId', phone_number_id, 'phoneNumber', phone_number, 'name', name)
+        "$(db "SELECT json_object('id', id, 'phoneNumberId', phone_number_id, 'phoneNumber', phone_number, 'name', name, 'archivedAt', NULL)
             FROM line WHERE phone_number_id = '$LINE'")"
     assert_that ".data.items[1] | .id == \"$(thread_of "$A")\" and .unread == 2 and .isBlocked == false
         and .formerIds == [] and .lastMessageAt == \"2026-05-28T20:28:20.000Z\"
         and .windowEndsAt == \"2026-05-29T20:28:20.000Z\" and .lastMessage.wamid == \"wamid.a2\""
     assert_json .data.items[1].lastMessage.body "$(text wamid.a2 "$A" 1780000100 third)"
+}
+
+@test "a thread says since when its line is archived" {
+    make_user
+    writes wamid.archived "$A" 1780000000 first Ann
+    make_line ''
+    writes wamid.kept "$B" 1780000100 second Bob
+    switchboard line archive "$LINE"
+    api GET /v2/threads
+    assert_that '.data.items | map(.line.archivedAt) | (.[0] | test("^20..-")) and .[1] == null'
 }
 
 @test "a thread without a message of the contact has windowEndsAt null" {

@@ -1,8 +1,6 @@
 # shellcheck shell=bash
-# FastCGI in other forms, in turn with the default one: by the programs of STATIC_CURL=1, and with
-# connections that Apache keeps (SWITCHBOARD_REUSE).
-
-kept=32 # connections to each pool, and so its processes
+# FastCGI in other forms, in turn with the default one: by the programs of STATIC_CURL=1, and with a
+# new connection for each request.
 
 # Starts an Apache with pools in $world/NAME-fcgi, and defines the contenders
 # `FastCGI me, NAME` and `FastCGI send, NAME`: start_form NAME HOME OPTION...
@@ -29,17 +27,29 @@ install_static() {
         die 'the static programs are not built: make STATIC_CURL=1'
 }
 
+# Prints directives by which Apache closes each connection to a pool after its request.
+renew_connections() {
+    local name sockets
+    mkdir -p "$world/renewed-fcgi"
+    sockets=$(claim_sockets "$world/renewed-fcgi")
+    for name in me messages; do
+        printf '<Proxy "unix:%s/%s.sock|fcgi://%s/">\nProxySet disablereuse=on\n</Proxy>\n' \
+            "$sockets" "$name" "$name"
+    done
+}
+
 row_forms() {
     local connections what
     install_static
     start_form static "$bench/forms" --fcgi-max "$pool_max" --fcgi-idle 60
-    start_form kept "$bench/home" --reuse "$kept"
-    start_form static-kept "$bench/forms" --reuse "$kept"
+    renew_connections >"$world/renewed.conf"
+    start_form renewed "$bench/home" --fcgi-max "$pool_max" --fcgi-idle 60 \
+        --extra "$world/renewed.conf"
     for connections in "${all_connections[@]}"; do
         for what in me send; do
             row="$what, forms of FastCGI"
             in_turn "$connections" "$send_rounds" "$send_seconds" "FastCGI $what" \
-                "FastCGI $what, static" "FastCGI $what, kept" "FastCGI $what, static-kept"
+                "FastCGI $what, static" "FastCGI $what, renewed"
         done
     done
     stop_forms
@@ -47,7 +57,7 @@ row_forms() {
 
 stop_forms() {
     local name
-    for name in static kept static-kept; do
+    for name in static renewed; do
         [[ ! -d $world/$name-fcgi ]] ||
             "$root/tools/private-apache" stop --dir "$world/$name-fcgi" || true
     done

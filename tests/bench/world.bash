@@ -87,6 +87,8 @@ write_extra() {
     {
         printf '<Location "/bench/hello_fcgi">\nScriptAlias "%s"\n' "$bench/home/cgi-bin/hello_fcgi"
         printf 'SetHandler "proxy:unix:%s/hello_fcgi.sock|fcgi://hello/"\n</Location>\n' "$sockets"
+        printf '<Proxy "unix:%s/hello_fcgi.sock|fcgi://hello/">\n' "$sockets"
+        printf 'ProxySet enablereuse=on ttl=60\n</Proxy>\n'
         # shellcheck disable=SC2154  # set by tests/bench/run
         for name in "${controls[@]}"; do
             printf 'ProxyPass /bench/%s unix:%s/%s.sock|http://%s ttl=60\n' "$name" "$sockets" \

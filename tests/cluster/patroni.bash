@@ -4,7 +4,7 @@
 # $dir and ports of their own on 127.0.0.1. The services of the packages are not used.
 
 nodes=(1 2)
-postgresql_bin=/usr/lib/postgresql/15/bin
+postgresql_bin=$(pg_config --bindir)
 
 # Sets as_server to the words that start a command as the user of the servers, since PostgreSQL does
 # not run as root.

@@ -110,7 +110,7 @@ keep_all() {
     local host
     sandbox GET 'requests?path=/messages&method=POST' >"$dir/upstream.json"
     sandbox GET media >"$dir/media.json"
-    find "$dir"/host?/{spool,pending} -type f >"$dir/spooled.tsv"
+    find "$dir"/host?/{spool,pending} -type f ! -name search >"$dir/spooled.tsv" # a lock file
     cp "$(host_dir 1)/secret.key" "$dir/secret.key"
     list_secrets "$server_password" "$role_password" >"$dir/secrets"
     cat "$dir"/host?/log/switchboard.log >"$dir/switchboard.log"

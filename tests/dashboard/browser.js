@@ -28,7 +28,9 @@ async function main(socket) {
     const browser = await chromium.launch({
         executablePath: '/usr/bin/chromium', headless: true,
         // The sandbox of Chromium needs rights that a container and root do not have.
-        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+        // The microphone is a tone.
+        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
+            '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
     });
     const server = http.createServer(async (request, response) => {
         const [email, password, ...test] = await partsOf(request);

@@ -43,7 +43,14 @@ async function openPage(page, address) {
     await settled(page);
 }
 
+// A new address in the same document is opened by an event, which may not have happened yet: until
+// then the former page is there, whole.
 async function settled(page) {
+    await page.evaluate(() => new Promise((resolve) => {
+        const {port1, port2} = new MessageChannel();
+        port1.onmessage = resolve;
+        port2.postMessage(null);
+    }));
     await page.locator('main h1').first().waitFor();
     await page.waitForFunction(() => !document.querySelector('.loading, [aria-busy="true"]'));
 }
@@ -61,7 +68,8 @@ async function logInAnew(page, email, password) {
 // Whether the session of the context's cookies has not ended.
 async function hasSession(context) {
     const answer = await context.request.get(`${BASE}/v2/session`,
-        {headers: {'X-Switchboard': '1', 'Sec-Fetch-Site': 'same-origin'}});
+        // a connection that was kept may be closed by the server while the request is on its way
+        {headers: {'X-Switchboard': '1', 'Sec-Fetch-Site': 'same-origin'}, maxRetries: 3});
     return answer.ok();
 }
 

@@ -1,7 +1,9 @@
 // Measures the inbox and prints the figures. The machine decides about times, so that nothing here
 // fails on a time; see doc/performance.md.
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
 const http = require('node:http');
+const path = require('node:path');
 
 const {TOKEN} = process.env;
 const TURNS = 11;
@@ -48,7 +50,7 @@ exports.firstPaint = async ({page, context, logIn, step, print, BASE}) => {
             performance.getEntriesByName('first-contentful-paint')[0].startTime));
         await tab.close();
     }
-    assert.ok(await page.evaluate(() => document.cookie === ''));
+    assert.equal(await page.evaluate(() => document.cookie), 'switchboard-session=1');
     print(summary('inbox, first paint', paints));
     print(summary('inbox, list of threads shown', lists));
 };
@@ -132,4 +134,136 @@ exports.tabs = async ({context, open, logIn, step, print, BASE, page}, thread) =
     print(`# me: ${me.toFixed(0)} per second; the tabs are ${share(me)} of it\n`);
     print(`# changes, nothing newer: ${changes.toFixed(0)} per second; the tabs are ` +
         `${share(changes)} of it\n`);
+};
+
+// What the tab holds after a garbage collection.
+async function memoryOf(page) {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable');
+    await session.send('HeapProfiler.collectGarbage');
+    const {metrics} = await session.send('Performance.getMetrics');
+    await session.detach();
+    const value = (name) => metrics.find((one) => one.name === name).value;
+    const rows = await page.locator('.message').count();
+    return `${(value('JSHeapUsedSize') / 1e6).toFixed(1)} MB of heap, ${value('Nodes')} nodes, ` +
+        `${rows} messages with a row\n`;
+}
+
+// The memory of a tab: a long thread while it is read backwards, and after many threads.
+exports.memory = async ({page, open, logIn, api, step, print, settled}, thread) => {
+    await logIn();
+    print(`# overview: ${await memoryOf(page)}`);
+    await open(`/inbox/${thread}`);
+    await page.locator('.message').first().waitFor();
+    print(`# a thread of 20,000 messages opened: ${await memoryOf(page)}`);
+    let pages = 0;
+    const note = (request) => { pages += request.url().includes('before=') ? 1 : 0; };
+    page.on('requestfinished', note);
+    for (const wanted of [60, 120]) {
+        step(`${wanted} pages back`);
+        while (pages < wanted) {
+            await page.locator('.messages-scroll').evaluate((node) => { node.scrollTop = 300; });
+            await page.waitForTimeout(20);
+        }
+        await settled(page);
+        print(`# ${wanted} pages back: ${await memoryOf(page)}`);
+    }
+    page.off('requestfinished', note);
+    step('50 threads');
+    const {text} = await api(page, 'GET', '/v2/threads?limit=51');
+    const ids = JSON.parse(text).data.items.map(({id}) => id).filter((id) => id !== thread);
+    for (const [i, id] of ids.entries()) {
+        const answer = page.waitForResponse((one) => one.url().includes(`${id}/messages`));
+        await page.evaluate((one) => { location.hash = `#/inbox/${one}`; }, id);
+        await answer;
+        await page.locator('.message').first().waitFor();
+        if (i === 0)
+            print(`# one more thread: ${await memoryOf(page)}`);
+    }
+    print(`# ${ids.length} threads: ${await memoryOf(page)}`);
+};
+
+// --- What a page does, beside another version of it ----------------------------------------------
+
+const JOBS = ['the inbox in a new tab', 'a thread, from the inbox', 'a thread, from the overview'];
+const COUNTED = ['ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration', 'TaskDuration',
+    'LayoutCount', 'RecalcStyleCount', 'Nodes'];
+const TYPES = {'.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json',
+    '.html': 'text/html', '.svg': 'image/svg+xml', '.png': 'image/png'};
+
+// Serves the files of the dashboard from a directory, without Apache.
+function serve(tab, base, directory) {
+    return tab.route(`${base}/dashboard/**`, (route) => {
+        const name = new URL(route.request().url()).pathname.slice('/dashboard/'.length);
+        const file = path.join(directory, name || 'index.html');
+        return route.fulfill({contentType: TYPES[path.extname(file)],
+            body: fs.readFileSync(file)});
+    });
+}
+
+// Runs a job in a tab until its requests have ended, and returns what Chromium counted: processor
+// time in ms, numbers, and `shown`, the wall time until `selector` was painted.
+async function workOf(tab, selector, job) {
+    const session = await tab.context().newCDPSession(tab);
+    await session.send('Performance.enable');
+    const read = async () => new Map((await session.send('Performance.getMetrics')).metrics
+        .map(({name, value}) => [name, value]));
+    let requests = 0;
+    const note = (request) => { requests += request.url().includes('/v2/') ? 1 : 0; };
+    tab.on('request', note);
+    const before = await read();
+    const shown = await job(selector);
+    await tab.waitForLoadState('networkidle');
+    const after = await read();
+    tab.off('request', note);
+    await session.detach();
+    const value = (name) => (after.get(name) - before.get(name)) *
+        (name.endsWith('Duration') ? 1000 : 1);
+    return new Map([...COUNTED.map((name) => [name, value(name)]),
+        ['requests of the API', requests], ['wall time until shown', shown]]);
+}
+
+async function jobsOf({context, settled, BASE}, directory, thread) {
+    const tab = await context.newPage();
+    await serve(tab, BASE, directory);
+    const go = (address) => async (selector) => tab.evaluate(async ([wanted, hash]) => {
+        const start = performance.now();
+        location.hash = hash;
+        return await window.paintedAt(wanted) - start;
+    }, [selector, address]);
+    const works = [await workOf(tab, '.thread', async (selector) => {
+        await tab.goto(`${BASE}/dashboard/#/inbox`);
+        return tab.evaluate((wanted) => window.paintedAt(wanted), selector);
+    })];
+    works.push(await workOf(tab, '.message', go(`#/inbox/${thread}`)));
+    await tab.goto('about:blank');
+    await tab.goto(`${BASE}/dashboard/#/overview`);
+    await settled(tab);
+    works.push(await workOf(tab, '.message', go(`#/inbox/${thread}`)));
+    await tab.close();
+    return works;
+}
+
+const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+
+// Directories are those of several versions, separated by colons, the first one for the ratios.
+exports.work = async ({context, logIn, step, print, settled, BASE}, thread, list) => {
+    await addClock(context);
+    await logIn();
+    const directories = list.split(':');
+    const results = directories.map(() => JOBS.map(() => []));
+    for (let turn = 0; turn < TURNS; turn++)
+        for (const [at, directory] of directories.entries()) {
+            step(`turn ${turn} of ${directory}`);
+            (await jobsOf({context, settled, BASE}, directory, thread))
+                .forEach((work, job) => results[at][job].push(work));
+        }
+    for (const [job, name] of JOBS.entries()) {
+        print(`# ${name}\n`);
+        for (const counted of results[0][job][0].keys()) {
+            const values = results.map((jobs) => median(jobs[job].map((one) => one.get(counted))));
+            print(`#   ${counted}: ${values.map((value) => value.toFixed(0)).join(', ')}` +
+                `${values.slice(1).map((value) => `, ${(value / values[0]).toFixed(2)}`)}\n`);
+        }
+    }
 };

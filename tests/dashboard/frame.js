@@ -3,6 +3,9 @@ const assert = require('node:assert/strict');
 const {createRequire} = require('node:module');
 const fs = require('node:fs');
 const {PAGES} = require('./pages.js');
+const {
+    requestsEnd, until, untilCount, untilEqual, untilFocus, untilText, untilTitle,
+} = require('./until.js');
 
 const axeFile = createRequire(`${process.env.NODE_MODULES}/`).resolve('axe-core/axe.min.js');
 const axe = fs.readFileSync(axeFile, 'utf8');
@@ -19,6 +22,8 @@ async function findings(page) {
         `${id}: ${help}\n${nodes.map(({html, failureSummary}) =>
             `    ${html}\n    ${failureSummary}`).join('\n')}`);
 }
+
+exports.findings = findings;
 
 // Opens each page: calls check(page, name) for it.
 async function eachPage({page, context, open, logIn, api, step}, check) {
@@ -54,19 +59,31 @@ async function cutTexts(page) {
         .map((node) => node.outerHTML.slice(0, 200)));
 }
 
+// Draws the page in a language, by its choice.
+async function inLanguage({page, settled}, language) {
+    if (await page.evaluate(() => document.documentElement.lang) === language)
+        return;
+    await page.setViewportSize({width: 1280, height: 800});
+    await page.locator('.language select').selectOption(language);
+    await page.waitForFunction((code) => document.documentElement.lang === code &&
+        document.querySelector('main h1'), language);
+    await settled(page);
+}
+
 // No page fails, loses its heading or is wider than the screen; axe finds nothing; at 200 % zoom
-// no text is lost. A mode is such as light-1280. Only style sheets know the width and the colours,
-// so a page is loaded once for all modes.
+// no text is lost. A mode is such as en-light-1280. Only style sheets know width and colours, so a
+// page is loaded once for all modes, and drawn again in another language.
 exports.accessible = async (test, ...modes) => {
     const {page, step} = test;
     const all = []; // of all pages, so that one run names everything
     await page.emulateMedia({reducedMotion: 'reduce'});
     await eachPage(test, async (_, name) => {
-        assert.equal(await page.locator('h1').count(), 1, 'a page has one heading');
+        await untilCount(page.locator('h1'), 1); // a page has one heading
         assert.ok(!await page.getByText('This page could not be opened').count());
         for (const mode of modes) {
             step(`page ${name}, ${mode}`);
-            const [colorScheme, width] = mode.split('-');
+            const [language, colorScheme, width] = mode.split('-');
+            await inLanguage(test, language);
             await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
             await page.setViewportSize({width: Number(width), height: 800});
             const wider = await excess(page);
@@ -75,6 +92,7 @@ exports.accessible = async (test, ...modes) => {
             all.push(...(await findings(page)).map((text) => `${name}, ${mode}: ${text}`));
         }
         step(`page ${name}, zoomed`);
+        await inLanguage(test, 'en');
         all.push(...(await cutTexts(page)).map((text) => `${name}: cut off at 200 %: ${text}`));
         const wider = await excess(page);
         if (wider > 0)
@@ -83,16 +101,16 @@ exports.accessible = async (test, ...modes) => {
     assert.equal(all.length, 0, all.join('\n'));
 };
 
+const ITEMS = ['thread', 'webhook', 'event']; // pages of one thing, which their title names
+
 // Each page opens without an error of the API, and its heading has the focus.
 exports.opens = async (test) => {
     await eachPage(test, async (page, name) => {
         assert.equal(await page.locator('main .notice.bad').count(), 0,
             await page.locator('main').innerText());
-        if (name !== 'login') {
-            assert.equal(await page.evaluate(() => document.activeElement.localName), 'h1',
-                'the heading has the focus');
-        }
-        assert.match(await page.title(), /\S · Switchboard$/);
+        await untilFocus(page, 'localName', name === 'login' ? 'input' : 'h1');
+        await untilTitle(page, ITEMS.includes(name) ? /^[^·]+ · [^·]+ · Switchboard$/
+            : /^[^·]+ · Switchboard$/);
     });
 };
 
@@ -108,9 +126,9 @@ exports.keyboard = async ({page, logIn, open, settled, step}) => {
     const skip = page.getByRole('link', {name: 'Skip to the content'});
     assert.ok((await skip.boundingBox()).y < 0, 'it is only visible with the focus');
     await skip.focus();
-    assert.ok((await skip.boundingBox()).y >= 0);
+    await until(() => skip.boundingBox(), ({y}) => y >= 0, 'its place with the focus');
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+    await untilFocus(page, 'id', 'main');
     assert.match(page.url(), /#\/webhooks\/whk_/);
     step('every stop has a visible outline');
     const stops = new Set();
@@ -139,12 +157,203 @@ exports.phoneMenu = async ({page, logIn, settled, step}) => {
     step('open the menu by the keyboard');
     await menu.focus();
     await page.keyboard.press('Enter');
-    assert.equal(await menu.getAttribute('aria-expanded'), 'true');
+    await untilEqual(() => menu.getAttribute('aria-expanded'), 'true');
     await page.getByRole('link', {name: 'Webhooks'}).click();
     await settled(page);
-    assert.equal(await menu.getAttribute('aria-expanded'), 'false');
-    assert.equal(await page.getByRole('link', {name: 'Webhooks'}).isVisible(), false);
-    assert.equal(await page.locator('h1').innerText(), 'Webhooks');
+    await untilEqual(() => menu.getAttribute('aria-expanded'), 'false');
+    await page.getByRole('link', {name: 'Webhooks'}).waitFor({state: 'hidden'});
+    await untilText(page.locator('h1'), 'Webhooks');
+};
+
+// What the page makes of the texts of a chat, as [text, markup].
+const FORMATTED = [
+    ['*bold* _it_ ~gone~', '<strong>bold</strong> <em>it</em> <s>gone</s>'],
+    ['*_~all~_*', '<strong><em><s>all</s></em></strong>'],
+    ['say *two words*, (_so_)!', 'say <strong>two words</strong>, (<em>so</em>)!'],
+    ['snake_case_name 2*3*4 a*b* *c*d', 'snake_case_name 2*3*4 a*b* *c*d'],
+    ['* a * ** *b *c _d', '* a * ** *b *c _d'],
+    ['*one\ntwo*', '*one\ntwo*'],
+    ['*नमस्ते* _é_', '<strong>नमस्ते</strong> <em>é</em>'],
+    ['`*a* _b_` *`c`*', '<code>*a* _b_</code> <strong><code>c</code></strong>'],
+    ['```\nif (a < b)\n  *c*\n``` end', '<code class="block">if (a &lt; b)\n  *c*</code> end'],
+    ['<b>*x*</b> <img src=x onerror=alert(1)>',
+        '&lt;b&gt;<strong>x</strong>&lt;/b&gt; &lt;img src=x onerror=alert(1)&gt;'],
+    ['See https://a.example/x_y_z?q=1&r=2.', `See ${link('https://a.example/x_y_z?q=1&r=2')}.`],
+    ['(http://a.example/b_(c)) *https://a.example/*', `(${link('http://a.example/b_(c)')}) ` +
+        `<strong>${link('https://a.example/')}</strong>`],
+    ['javascript:alert(1) data:text/html,x ftp://a.example https://',
+        'javascript:alert(1) data:text/html,x ftp://a.example https://'],
+    ['https://a.example/\u202Egpj.exe', `${link('https://a.example/')}\u202Egpj.exe`],
+    ['HTTPS://A.example/" onclick="x',
+        `${link('HTTPS://A.example/', 'https://a.example/')}" onclick="x`],
+];
+
+function link(text, href = text) {
+    return `<a href="${href.replaceAll('&', '&amp;')}" target="_blank" ` +
+        `rel="noopener noreferrer">${text.replaceAll('&', '&amp;')}</a>`;
+}
+
+exports.formatted = async ({page, open, step}) => {
+    await open('/login');
+    step('marks and addresses become nodes');
+    const shown = await page.evaluate(async (texts) => {
+        const {el} = await import('/dashboard/js/dom.js');
+        const {formatted} = await import('/dashboard/js/inbox/formatted.js');
+        return texts.map((text) => el('p', {}, formatted(text)).innerHTML);
+    }, FORMATTED.map(([text]) => text));
+    FORMATTED.forEach(([text, markup], i) => assert.equal(shown[i], markup, text));
+    step('a text of 65,536 marks takes no longer than one of letters');
+    const calls = await page.evaluate(async () => {
+        const {formatted} = await import('/dashboard/js/inbox/formatted.js');
+        return formatted('*a '.repeat(65536)).length;
+    });
+    assert.equal(calls, 1);
+    step('texts are cut between the characters that a reader sees, initials are whole letters');
+    const cut = await page.evaluate(async () => {
+        const {initials, summary} = await import('/dashboard/js/inbox/describe.js');
+        const body = `${'a'.repeat(199)}👩‍👩‍👧‍👦b`;
+        return [summary({type: 'text', body: {type: 'text', text: {body}}}),
+            ...['हिन्दी नाम', 'Éva Ödön', '🎉 party', '+1 555'].map((name) =>
+                initials({id: 'x', name}))];
+    });
+    assert.deepEqual(cut, [`${'a'.repeat(199)}👩‍👩‍👧‍👦`, 'हन', 'ÉÖ', 'p', '1']);
+};
+
+// Chromium finds nothing that keeps the dashboard from being installed.
+// A browser that stores nothing more keeps a choice until the page is loaded again.
+exports.fullStorage = async ({page, open, logIn, step}) => {
+    await logIn();
+    step('storage without room for one character');
+    await page.evaluate(() => {
+        for (let size = 1 << 20; size >= 1;) {
+            try {
+                localStorage.setItem(`filled${localStorage.length}`, 'x'.repeat(size));
+            } catch {
+                size >>= 1;
+            }
+        }
+    });
+    await open('/settings');
+    const pictures = page.locator('input[name="pictures"]');
+    await pictures.check();
+    await open('/overview');
+    await open('/settings');
+    await untilEqual(() => pictures.isChecked(), true);
+    step('the session goes on after a reload');
+    await page.reload();
+    await pictures.waitFor();
+};
+
+// How much an icon differs from icon.svg, 0 to 255: the mean of the colours in its middle, which is
+// in every icon. A maskable one has it at 80 %.
+async function differenceOf(src) {
+    const size = 64;
+    const pixels = async (name, scale) => {
+        const node = new Image();
+        node.src = name;
+        await node.decode();
+        const canvas = new OffscreenCanvas(size, size).getContext('2d', {willReadFrequently: true});
+        const side = size * scale;
+        canvas.drawImage(node, (size - side) / 2, (size - side) / 2, side, side);
+        return canvas.getImageData(size / 4, size / 4, size / 2, size / 2).data;
+    };
+    const wanted = await pixels('icon.svg', src.includes('maskable') ? 0.8 : 1);
+    const own = await pixels(src, 1);
+    return own.reduce((sum, value, i) => sum + Math.abs(value - wanted[i]), 0) / own.length;
+}
+
+exports.installable = async ({page, context, logIn}) => {
+    await logIn();
+    const devtools = await context.newCDPSession(page);
+    const {errors, data} = await devtools.send('Page.getAppManifest');
+    assert.deepEqual(errors, []);
+    for (const {src, sizes} of JSON.parse(data).icons) {
+        const image = await page.evaluate(async (path) => {
+            const node = new Image();
+            node.src = path;
+            await node.decode();
+            return node.naturalWidth;
+        }, src);
+        assert.ok(sizes === 'any' || sizes === `${image}x${image}`, `${src}: ${image} pixels`);
+        assert.ok(await page.evaluate(differenceOf, src) < 3, `${src} is not of icon.svg`);
+    }
+    // A profile without a disk, as every test has, cannot be installed to.
+    const {installabilityErrors} = await devtools.send('Page.getInstallabilityErrors');
+    assert.deepEqual(installabilityErrors.map(({errorId}) => errorId)
+        .filter((id) => id !== 'in-incognito'), []);
+};
+
+// The event of a key as a keyboard with this layout makes it.
+function press(page, init) {
+    return page.evaluate((values) => document.activeElement.dispatchEvent(
+        new KeyboardEvent('keydown', {bubbles: true, cancelable: true, ...values})), init);
+}
+
+// What writes / and ? on American, Spanish and Brazilian keyboards.
+const SLASHES = [{key: '/', code: 'Slash'}, {key: '/', code: 'Digit7', shiftKey: true},
+    {key: '/', code: 'IntlRo'}];
+const QUESTIONS = [{key: '?', code: 'Slash', shiftKey: true},
+    {key: '?', code: 'Minus', shiftKey: true}, {key: '?', code: 'IntlRo', shiftKey: true}];
+
+exports.keys = async ({page, logIn, open, settled, step}) => {
+    await logIn();
+    const search = page.locator('main input[type="search"]');
+    const dialog = page.getByRole('dialog');
+    for (const [i, slash] of SLASHES.entries()) {
+        step(`search and help, layout ${i}`);
+        await open('/inbox');
+        await search.waitFor();
+        await press(page, slash);
+        await untilFocus(page, 'type', 'search');
+        await press(page, QUESTIONS[i]);
+        assert.equal(await dialog.count(), 0, 'in a field it is a character');
+        await page.locator('h1').focus();
+        await press(page, QUESTIONS[i]);
+        await dialog.getByText('Next conversation').waitFor();
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({state: 'detached'});
+    }
+    step('conversations');
+    await page.keyboard.press('Alt+ArrowDown');
+    await page.locator('.composer').waitFor();
+    await settled(page);
+    const address = page.url();
+    assert.match(address, /#\/inbox\/thr_/);
+    await page.locator('.composer :is(textarea, button)').first().focus();
+    await page.keyboard.press('Alt+ArrowUp');
+    assert.equal(page.url(), address, 'there is none above');
+    step('the palette: a page, a conversation, an action');
+    await page.keyboard.press('Control+k');
+    const input = dialog.getByRole('combobox');
+    await input.fill('líne');
+    await dialog.getByRole('option', {name: 'Lines'}).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', {name: 'Lines', exact: true}).waitFor();
+    await settled(page);
+    await page.keyboard.press('Control+k');
+    await input.fill('15551234567');
+    await page.keyboard.press('Enter'); // before the answer is there
+    await page.locator('.composer').waitFor();
+    assert.equal(page.url(), address);
+    await settled(page);
+    await page.keyboard.press('Control+k');
+    await input.fill('shortc');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Next conversation').waitFor();
+    assert.deepEqual(await findings(page), []);
+    step('the keys of one character can be switched off');
+    await dialog.getByRole('link', {name: 'Settings'}).click();
+    await page.getByLabel(/Keys of one character/).uncheck();
+    await open('/inbox');
+    await search.waitFor();
+    await page.locator('h1').focus();
+    await press(page, SLASHES[0]);
+    await press(page, QUESTIONS[0]);
+    assert.ok(await page.locator('h1').evaluate((node) => node === document.activeElement));
+    assert.equal(await dialog.count(), 0);
+    await page.keyboard.press('Control+k');
+    await input.waitFor();
+    assert.deepEqual(await findings(page), []);
 };
 
 // The language is chosen by the user, kept over a reload, and is that of the document.
@@ -158,38 +367,32 @@ exports.language = async ({page, logIn, open, settled, step}) => {
     step('reload');
     await page.reload();
     await settled(page);
-    assert.equal(await page.locator('nav').getByText('Formulários').count(), 1);
+    await untilCount(page.locator('nav').getByText('Formulários'), 1);
     assert.match(page.url(), /#\/webhooks$/, 'a reload shows the same page');
+    step('times are those of the region that the browser names for the language');
+    const clocks = [];
+    for (const region of ['en-US', 'en-GB', 'es-MX']) {
+        await page.addInitScript((tag) => {
+            Object.defineProperty(navigator, 'languages',
+                {get: () => ['de-DE', tag], configurable: true});
+        }, region);
+        await page.reload();
+        await settled(page);
+        clocks.push(await page.evaluate(async () => {
+            const {clock, loadLanguage} = await import('/dashboard/js/i18n.js');
+            await loadLanguage('en');
+            return clock('2026-01-31T14:05:00.000Z');
+        }));
+    }
+    assert.deepEqual(clocks, ['03:05 PM', '15:05', '03:05 PM']);
 };
 
-// Counts the requests of a function's duration.
-async function requestsDuring(page, work) {
-    let count = 0;
-    const listener = (request) => {
-        count += request.url().includes('/v2/') ? 1 : 0;
-    };
-    page.on('request', listener);
-    await work();
-    page.off('request', listener);
-    return count;
-}
-
-// Returns a function that waits until the requests which are under way, and those that follow on
-// their answers, have ended.
-function requestsEnd(page) {
-    const pending = new Set();
-    page.on('request', (request) => pending.add(request));
-    for (const end of ['requestfinished', 'requestfailed'])
-        page.on(end, (request) => pending.delete(request));
-    return async () => {
-        for (let quiet = 0; quiet < 2; quiet = pending.size ? 0 : quiet + 1)
-            await new Promise((resolve) => setTimeout(resolve, 200));
-    };
-}
 
 // A hidden tab sends nothing; one that is shown again asks at once.
 exports.hidden = async ({page, logIn, open, step}, address) => {
     const ended = requestsEnd(page);
+    let count = 0; // of the requests of the API
+    page.on('request', (request) => { count += request.url().includes('/v2/') ? 1 : 0; });
     await page.clock.install();
     await page.addInitScript(() => {
         let isHidden = false;
@@ -202,17 +405,20 @@ exports.hidden = async ({page, logIn, open, step}, address) => {
     await logIn();
     await open(address);
     step('a visible page polls');
-    const seen = await requestsDuring(page, () => page.clock.runFor(60000));
-    assert.ok(seen >= 1, 'the page does not poll at all');
+    count = 0;
+    await page.clock.runFor(60000);
+    await until(() => count, Boolean, 'the page does not poll at all');
     step('a hidden one does not');
     await page.evaluate(() => window.hide(true));
     await ended();
-    assert.equal(await requestsDuring(page, () => page.clock.runFor(600000)), 0);
+    count = 0;
+    await page.clock.runFor(600000);
+    await ended();
+    assert.equal(count, 0);
     step('shown again');
-    assert.ok(await requestsDuring(page, async () => {
-        await page.evaluate(() => window.hide(false));
-        await page.clock.runFor(1000);
-    }) >= 1);
+    await page.evaluate(() => window.hide(false));
+    await page.clock.runFor(1000);
+    await until(() => count, Boolean, 'the page does not ask at once');
 };
 
 // dom.js: keyed lists keep focus, selection, scroll and what was typed; texts are never markup.

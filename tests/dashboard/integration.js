@@ -1,5 +1,8 @@
 // API settings, webhook, delivery log, request log.
 const assert = require('node:assert/strict');
+const {
+    until, untilCount, untilEqual, untilText, untilValue,
+} = require('./until.js');
 
 // Whether a text stands anywhere in the page: markup, values of fields, storage.
 function holds(page, text) {
@@ -61,14 +64,14 @@ exports.token = async ({page, context, logIn, open, settled, step, print, BASE},
     await open('/requests', second);
     await second.getByRole('searchbox').focus();
     await second.keyboard.press('Control+V');
-    assert.equal(await second.getByRole('searchbox').inputValue(), token);
+    await untilValue(second.getByRole('searchbox'), token);
     await second.getByRole('searchbox').fill('');
     await open('/api', second);
     step('closed, it is nowhere');
     await page.getByRole('button', {name: 'I have stored it'}).click();
     await settled(page);
-    assert.equal(await holds(page, token), false);
-    assert.equal(await holds(page, token.slice(-4)), true, 'its last 4 characters are shown');
+    await untilEqual(() => holds(page, token), false, 'whether the page has the token');
+    await untilEqual(() => holds(page, token.slice(-4)), true, 'whether its end is shown');
     await page.reload();
     await settled(page);
     assert.equal(await holds(page, token), false);
@@ -105,7 +108,7 @@ exports.webhook = async ({page, logIn, open, step, settled}, url) => {
     await dialog.getByLabel('URL').fill('ftp://example.org/');
     await dialog.getByRole('button', {name: 'Save'}).click();
     await dialog.locator('.field-error:not([hidden])').waitFor();
-    assert.equal(await dialog.getByLabel('URL').getAttribute('aria-invalid'), 'true');
+    await untilEqual(() => dialog.getByLabel('URL').getAttribute('aria-invalid'), 'true');
     step('add a webhook with message.status');
     await dialog.getByLabel('URL').fill(url);
     await dialog.getByLabel('Name', {exact: true}).fill('<b>Orders</b>');
@@ -122,18 +125,17 @@ exports.webhook = async ({page, logIn, open, step, settled}, url) => {
     const hidden = await code.inputValue();
     assert.doesNotMatch(hidden, /[0-9a-f]/);
     await page.getByRole('button', {name: 'Reveal'}).click();
-    const first = await code.inputValue();
-    assert.match(first, /^[0-9a-f]{64}$/);
+    const isCode = (text) => /^[0-9a-f]{64}$/.test(text);
+    const first = await until(() => code.inputValue(), isCode, 'the code');
     await page.getByRole('button', {name: 'Hide'}).click();
-    assert.equal(await code.inputValue(), hidden);
+    await untilValue(code, hidden);
     step('generate another');
     await page.getByRole('button', {name: 'Generate a new code'}).click();
     await page.getByRole('dialog').getByRole('button', {name: 'Generate a new code'}).click();
     await page.getByText('The new code signs events now', {exact: false}).waitFor();
     await settled(page);
     await page.getByRole('button', {name: 'Reveal'}).click();
-    const second = await code.inputValue();
-    assert.match(second, /^[0-9a-f]{64}$/);
+    const second = await until(() => code.inputValue(), isCode, 'the new code');
     assert.notEqual(second, first);
 };
 
@@ -145,14 +147,14 @@ exports.changeWebhook = async ({page, logIn, open, step, settled, api}, url) => 
     await open('/overview');
     await page.locator('.card').getByRole('link', {name: 'Second'}).waitFor();
     await open('/webhooks');
-    assert.deepEqual(await page.locator('tbody a').allInnerTexts(), ['<b>Orders</b>', 'Second']);
+    await untilEqual(() => page.locator('tbody a').allInnerTexts(), ['<b>Orders</b>', 'Second']);
     await page.getByRole('link', {name: 'Second'}).click();
     await page.getByRole('heading', {name: 'Second'}).waitFor();
     await settled(page);
     const dialog = page.getByRole('dialog');
     step('change its name, its types and its line');
     await page.getByRole('button', {name: 'Change'}).click();
-    assert.equal(await dialog.getByLabel('URL').inputValue(), `${url}/second`);
+    await untilValue(dialog.getByLabel('URL'), `${url}/second`);
     assert.equal(await dialog.getByLabel('Kind').isVisible(), false);
     assert.equal(await dialog.getByLabel('Verify token').isVisible(), false);
     await dialog.getByLabel('Name', {exact: true}).fill('Stock');
@@ -174,7 +176,7 @@ exports.changeWebhook = async ({page, logIn, open, step, settled, api}, url) => 
     await page.getByRole('button', {name: 'Pause'}).click();
     await page.getByText('This webhook is paused.').waitFor();
     assert.equal((await stored()).state, 'paused');
-    assert.equal(await page.getByRole('button', {name: 'Send a test event'}).count(), 0);
+    await untilCount(page.getByRole('button', {name: 'Send a test event'}), 0);
     await page.getByRole('button', {name: 'Resume now'}).click();
     await page.getByText('This webhook is paused.').waitFor({state: 'detached'});
     assert.equal((await stored()).state, 'active');
@@ -182,7 +184,7 @@ exports.changeWebhook = async ({page, logIn, open, step, settled, api}, url) => 
     await page.getByRole('link', {name: 'Delivery log'}).last().click();
     await settled(page);
     assert.match(page.url(), new RegExp(`#/events\\?webhookId=${id}$`));
-    assert.equal(await page.getByLabel('Webhook').inputValue(), id);
+    await untilValue(page.getByLabel('Webhook'), id);
     step('delete');
     await open(`/webhooks/${id}`);
     await page.getByRole('button', {name: 'Delete'}).click();
@@ -190,7 +192,7 @@ exports.changeWebhook = async ({page, logIn, open, step, settled, api}, url) => 
     await page.getByRole('dialog').getByRole('button', {name: 'Delete'}).click();
     await page.getByText('The webhook was deleted.').waitFor();
     await settled(page);
-    assert.deepEqual(await page.locator('tbody a').allInnerTexts(), ['<b>Orders</b>']);
+    await untilEqual(() => page.locator('tbody a').allInnerTexts(), ['<b>Orders</b>']);
     await open(`/webhooks/${id}`);
     await page.getByText('There is no such webhook.').waitFor();
 };
@@ -202,7 +204,7 @@ exports.forwardWebhook = async ({page, logIn, open, step, settled, api}, url, to
     await page.getByRole('button', {name: 'Add a webhook'}).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Kind').selectOption('forward');
-    assert.equal(await dialog.getByLabel('message.status').isVisible(), false);
+    await dialog.getByLabel('message.status').waitFor({state: 'hidden'});
     await dialog.getByLabel('Name', {exact: true}).fill('Forwards');
     await dialog.getByLabel('URL').fill(url);
     step('without a token, and with a wrong one');
@@ -239,15 +241,10 @@ exports.webhookTest = async ({page, logIn, open, step, settled}, status, words, 
     await openFirst(page, open, settled);
     step('send a test event');
     await page.getByRole('button', {name: 'Send a test event'}).click();
-    await page.getByText('Open this event').waitFor({timeout: 20000});
+    await page.getByText('Open this event').waitFor();
     const result = page.locator('[aria-live=polite] .stack');
-    const text = await result.innerText();
-    if (status)
-        assert.ok(text.includes(`HTTP ${status}`), text);
-    if (words)
-        assert.ok(text.includes(words), text);
-    if (head)
-        assert.ok(text.includes(head), text);
+    await until(() => result.innerText(), (text) => [status && `HTTP ${status}`, words, head]
+        .filter(Boolean).every((wanted) => text.includes(wanted)), 'the result');
     assert.equal(await result.locator('img, script').count(), 0);
     step('its page');
     await page.getByRole('link', {name: 'Open this event'}).click();
@@ -255,7 +252,7 @@ exports.webhookTest = async ({page, logIn, open, step, settled}, status, words, 
     await page.getByRole('heading', {name: 'ping', exact: true}).waitFor();
     await page.getByText('"type": "ping"').waitFor();
     await page.getByText('Request and answer').first().click();
-    assert.match(await page.locator('.attempt').first().innerText(), /webhook-id: evt_/);
+    await untilText(page.locator('.attempt').first(), /webhook-id: evt_/);
 };
 
 // What the courier writes as the reason of a failure (lib/delivery/attempt.c) has words of its own.
@@ -280,11 +277,10 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     await logIn();
     await open('/events?state=dead');
     step('dead events');
-    await page.locator('tbody tr').first().waitFor();
-    assert.equal(await page.locator('tbody tr').count(), Number(count));
+    await untilCount(page.locator('tbody tr'), Number(count));
     await page.reload();
     await settled(page);
-    assert.equal(await page.getByRole('button', {name: 'Given up', exact: true})
+    await untilEqual(() => page.getByRole('button', {name: 'Given up', exact: true})
         .getAttribute('aria-pressed'), 'true');
     step('a type without events');
     await page.getByLabel('Type').selectOption('lead.created');
@@ -326,8 +322,38 @@ exports.hostileAnswer = async ({page, logIn, open, settled}, id, text) => {
     await open(`/events/${id}`);
     await settled(page);
     await page.getByText('Request and answer').first().click();
-    assert.ok((await page.locator('.attempts').innerText()).includes(text));
+    await until(() => page.locator('.attempts').innerText(), (shown) => shown.includes(text),
+        'the attempts');
     assert.equal(await page.locator('main img, main script').count(), 0);
+};
+
+exports.trail = async ({page, logIn, open, step, settled}, id) => {
+    await logIn();
+    await open('/trail');
+    step('the change of the line is the newest row');
+    await untilText(page.locator('tbody tr').first(), /token\s+line\.update name/);
+    step('the logins');
+    await page.getByRole('searchbox').fill('session.begin');
+    await page.getByRole('button', {name: 'Find'}).click();
+    await page.locator('tbody').getByText('session.begin').first().waitFor();
+    await page.getByText('line.update').waitFor({state: 'detached'});
+    step('the rows of an object; the search stays over a reload');
+    await page.getByRole('searchbox').fill(id);
+    await page.getByRole('button', {name: 'Find'}).click();
+    await settled(page);
+    await untilText(page.locator('tbody'), /line\.update name/);
+    assert.match(page.url(), new RegExp(`q=${id}`));
+    step('the file has these rows and no formula');
+    const [file] = await Promise.all([page.waitForEvent('download'),
+        page.getByRole('button', {name: 'Download CSV'}).click()]);
+    assert.equal(file.suggestedFilename(), 'switchboard-trail.csv');
+    const text = require('node:fs').readFileSync(await file.path(), 'utf8');
+    assert.match(text, /^at,actor,actorName,action,objectId,/);
+    assert.ok(text.includes(`line.update,${id}`));
+    step('an action that was not taken');
+    await page.getByRole('searchbox').fill('no.action');
+    await page.getByRole('button', {name: 'Find'}).click();
+    await page.getByText('No change matches.').waitFor();
 };
 
 exports.requests = async ({page, logIn, open, step, settled}, id) => {
@@ -339,13 +365,26 @@ exports.requests = async ({page, logIn, open, step, settled}, id) => {
     await page.getByRole('searchbox').fill(id);
     await page.getByRole('button', {name: 'Find'}).click();
     await settled(page);
-    assert.equal(await page.locator('tbody tr').count(), 1);
-    assert.match(await page.locator('tbody').innerText(), /GET \/v2\/me/);
+    await untilCount(page.locator('tbody tr'), 1);
+    await untilText(page.locator('tbody'), /GET \/v2\/me/);
     assert.match(page.url(), new RegExp(`requestId=${id}`));
     step('an id that does not exist');
     await page.getByRole('searchbox').fill('no-such-request');
     await page.getByRole('button', {name: 'Find'}).click();
-    await page.getByText('No request has this id.').waitFor();
+    await page.getByText('No request matches.').waitFor();
+    step('only those of the token, then only the refused ones; both stay over a reload');
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('button', {name: 'Find'}).click();
+    const all = page.locator('tbody tr', {hasText: 'Dashboard'});
+    await all.first().waitFor();
+    await page.getByRole('button', {name: 'Token only'}).click();
+    await all.first().waitFor({state: 'detached'});
+    await page.locator('tbody tr', {hasText: 'Token'}).first().waitFor();
+    await page.getByRole('button', {name: 'Errors', exact: true}).click();
+    await page.locator('tbody tr', {hasText: '404'}).first().waitFor();
+    await page.reload();
+    await page.locator('tbody tr').first().waitFor();
+    await untilCount(page.locator('.badge.ok'), 0);
 };
 
 // The list of event types is late, then missing: the pages open, and only its texts wait.
@@ -358,7 +397,7 @@ exports.typesLate = async ({page, logIn, open, step}) => {
     step('late');
     await page.evaluate(() => { location.hash = '#/webhooks'; });
     await page.locator('tbody tr', {hasText: 'The usual types'}).first().waitFor();
-    assert.equal(asked.length, 1);
+    await untilEqual(() => asked.length, 1, 'the requests');
     await asked[0].continue();
     await page.locator('tbody tr', {hasText: 'message.received'}).first().waitFor();
     step('missing: the log keeps its other types');
@@ -368,10 +407,10 @@ exports.typesLate = async ({page, logIn, open, step}) => {
     await page.locator('tbody a').first().waitFor();
     await open('/events?type=message.received');
     const type = page.getByLabel('Type');
-    assert.equal(await type.inputValue(), 'message.received');
+    await untilValue(type, 'message.received');
     await type.locator('option[disabled]', {hasText: 'could not be loaded'})
         .waitFor({state: 'attached'});
-    assert.equal(await type.locator('option:not([disabled])').count(), 4);
+    await untilCount(type.locator('option:not([disabled])'), 4);
     step('missing: a webhook is changed, and its types stay');
     await open('/webhooks');
     await page.getByText('The usual types').first().waitFor();

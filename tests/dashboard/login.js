@@ -1,5 +1,6 @@
 // Login, logout, sessions and passwords.
 const assert = require('node:assert/strict');
+const {until, untilCount, untilText, untilValue} = require('./until.js');
 
 exports.wrongPassword = async ({page, open, settled, step, EMAIL, PASSWORD}) => {
     await open('/login');
@@ -15,9 +16,9 @@ exports.wrongPassword = async ({page, open, settled, step, EMAIL, PASSWORD}) => 
         await password.fill('not the password');
         await page.keyboard.press('Enter');
         await page.getByText('Email address or password are wrong.').waitFor();
-        assert.match(await page.locator('.notice.bad').innerText(), /Request id/);
-        assert.equal(await password.inputValue(), '', 'the wrong password is removed');
-        assert.equal(await email.inputValue(), address);
+        await untilValue(password, ''); // the wrong password is removed
+        await untilText(page.locator('.notice.bad'), /Request id/);
+        await untilValue(email, address);
     }
     step('right password');
     await email.fill(EMAIL);
@@ -31,7 +32,7 @@ exports.wrongPassword = async ({page, open, settled, step, EMAIL, PASSWORD}) => 
 // The address that was wanted before the login is opened after it.
 exports.wantedPage = async ({page, open, settled, EMAIL, PASSWORD}) => {
     await open('/sessions');
-    assert.match(page.url(), /#\/login$/);
+    await page.waitForURL(/#\/login$/);
     await page.getByLabel('Email address').fill(EMAIL);
     await page.getByLabel('Password', {exact: true}).fill(PASSWORD);
     await page.keyboard.press('Enter');
@@ -79,6 +80,36 @@ exports.link = async ({page, newContext, settled, step, BASE, EMAIL}, link) => {
     assert.match(other.url(), new RegExp(`^${BASE}/dashboard/#/overview$`));
 };
 
+// An invitation makes a new member, who chooses name and password, and can use the inbox.
+exports.invitation = async ({newContext, settled, step}, link) => {
+    const page = await (await newContext()).newPage();
+    const code = link.split('/').pop();
+    step('the link leaves the address');
+    await page.goto(link);
+    await page.getByRole('heading', {name: 'You are invited to a workspace'}).waitFor();
+    assert.ok(!page.url().includes(code), 'the link left the address');
+    step('name and password');
+    await page.getByLabel('Your name').fill('Ben Agent');
+    await page.getByLabel('New password', {exact: true}).fill('a first good password');
+    await page.getByRole('button', {name: 'Join'}).click();
+    await page.locator('.frame').waitFor();
+    await settled(page);
+    assert.ok(!page.url().includes(code));
+    step('the inbox');
+    await page.goto(`${page.url().split('#')[0]}#/inbox`);
+    await page.getByRole('heading', {name: 'Inbox'}).first().waitFor();
+    await settled(page);
+    await page.locator('.frame').waitFor();
+    step('the link a second time, in another browser');
+    const other = await (await newContext()).newPage();
+    await other.goto(link);
+    await other.getByLabel('Your name').fill('Cy');
+    await other.getByLabel('New password', {exact: true}).fill('another good password');
+    await other.getByRole('button', {name: 'Join'}).click();
+    await other.getByText('This invitation does not work any more.').waitFor();
+    assert.equal(await other.locator('.frame').count(), 0);
+};
+
 // A link of another user asks first; then the tabs of the former user send nothing more.
 exports.linkOfOther = async (test, otherEmail, link) => {
     const {page, context, logInAnew, open, settled, step, EMAIL} = test;
@@ -103,7 +134,7 @@ exports.linkOfOther = async (test, otherEmail, link) => {
     await page.getByRole('heading', {name: `${otherEmail} has logged in in this browser`})
         .waitFor();
     await page.getByText(`This page belonged to ${EMAIL}.`).waitFor();
-    assert.equal(await page.locator('.frame').count(), 0);
+    await untilCount(page.locator('.frame'), 0);
     assert.ok(answers.filter(([url]) => url.includes('/v2/') && !url.endsWith('/v2/session'))
         .every(([, status]) => status === 401), JSON.stringify(answers));
     step('go on as the other user');
@@ -111,7 +142,7 @@ exports.linkOfOther = async (test, otherEmail, link) => {
     await page.locator('.frame').waitFor();
     await settled(page);
     await page.getByText(otherEmail).first().waitFor();
-    assert.ok(!(await page.content()).includes(EMAIL));
+    await until(() => page.content(), (text) => !text.includes(EMAIL), 'the page');
 };
 
 // A browser that refuses to store anything: the logout ends the page too.
@@ -125,7 +156,22 @@ exports.logoutUnstored = async ({page, logInAnew, step, EMAIL}) => {
     step('the logout');
     await page.getByRole('button', {name: 'Log out'}).click();
     await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
-    assert.ok(!(await page.content()).includes(EMAIL));
+    await until(() => page.content(), (text) => !text.includes(EMAIL), 'the page');
+};
+
+// The first page of a browser asks for nothing that needs a session.
+exports.firstVisit = async ({newContext, step, BASE, settled}) => {
+    const page = await (await newContext()).newPage();
+    const printed = [];
+    page.on('console', (message) => printed.push(`${message.type()} ${message.text()}`));
+    const requests = [];
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    step('the login');
+    await page.goto(`${BASE}/dashboard/`);
+    await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
+    await settled(page);
+    assert.deepEqual(printed, []);
+    assert.deepEqual(requests.filter((path) => path.startsWith('/v2/')), []);
 };
 
 // After the logout neither the back button nor the address shows anything.
@@ -138,7 +184,7 @@ exports.logout = async ({page, logInAnew, open, step, EMAIL}) => {
     step('back');
     await page.goBack();
     await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
-    assert.ok(!(await page.content()).includes(EMAIL));
+    await until(() => page.content(), (text) => !text.includes(EMAIL), 'the page');
     step('reload');
     await page.reload();
     await page.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
@@ -157,12 +203,12 @@ exports.endedElsewhere = async ({page, logInAnew, open, newContext, settled, ste
     await page.getByRole('dialog').getByRole('button', {name: 'End all others'}).click();
     await page.getByText(/sessions? (was|were) ended/).waitFor();
     await settled(page);
-    assert.equal(await page.locator('tbody tr').count(), 1);
+    await untilCount(page.locator('tbody tr'), 1);
     await page.getByText('This browser').waitFor();
     step('the other browser');
     await other.goto(`${other.url().split('#')[0]}#/sessions`);
     await other.getByText('Your session has ended. Log in to go on.').waitFor();
-    assert.equal(await other.locator('.frame').count(), 0);
+    await untilCount(other.locator('.frame'), 0);
 };
 
 // The user agent of a login is a text of a stranger.
@@ -184,6 +230,7 @@ exports.locked = async ({page, open, step}, email) => {
         const answer = page.waitForResponse(/\/v2\/session$/);
         await page.keyboard.press('Enter');
         await answer;
+        await untilValue(page.getByLabel('Password', {exact: true}), ''); // it is handled
     }
     await page.getByText(/Too many failed logins. Try again in \d+ seconds./).waitFor();
 };

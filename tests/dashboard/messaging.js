@@ -2,6 +2,7 @@
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
+const {until, untilCount, untilEqual, untilText} = require('./until.js');
 
 const {SANDBOX} = process.env;
 
@@ -22,21 +23,20 @@ exports.overview = async ({page, open, logIn, step}, number) => {
     await open('/overview');
     const main = page.locator('main');
     step('plan, lines and webhook');
-    assert.equal(await main.getByText('Premium').count(), 1);
-    assert.equal(await main.getByText(number).count(), 1);
-    assert.equal(await main.getByText('No URL is set').count(), 1);
-    assert.ok(await main.locator('.figure').count() >= 4);
+    await untilCount(main.getByText('Premium'), 1);
+    await untilCount(main.getByText(number), 1);
+    await untilCount(main.getByText('No URL is set'), 1);
+    await main.locator('.figure').nth(3).waitFor();
 };
 
 exports.planEnded = async ({page, open, logIn, step}) => {
     await logIn();
     await open('/overview');
     await page.getByText('Your plan ended on').waitFor();
-    assert.equal(await page.getByText('switchboard plan set').count(), 1);
+    await untilCount(page.getByText('switchboard plan set'), 1);
     step('another page shows what the API answers');
     await page.getByRole('link', {name: 'Lines'}).click();
-    await page.locator('.notice.bad').first().waitFor();
-    assert.match(await page.locator('.notice.bad').first().innerText(), /plan/i);
+    await untilText(page.locator('.notice.bad').first(), /plan/i);
 };
 
 // The row of a finding has its words.
@@ -54,16 +54,25 @@ exports.setup = async ({page, open, logIn, step}, number, bare) => {
     await page.getByText('1 thing must be done').waitFor();
     await finding(page, 'To do', `number ${number}`, 'status is BANNED', 'What to do:').waitFor();
     await finding(page, 'In order', 'token expiry', 'it does not end').waitFor();
-    assert.equal(await page.locator('tbody .badge.bad').count(), 1);
+    await untilCount(page.locator('tbody .badge.bad'), 1);
+    step('they are in the language of the user');
+    const choose = (language) => page.locator('.language select').selectOption(language);
+    await choose('es');
+    await finding(page, 'Por hacer', `número ${number}`, 'status es BANNED',
+        'Qué hacer: revisa el número').waitFor();
+    await choose('pt');
+    await finding(page, 'Em ordem', 'validade do token', 'não vence').waitFor();
+    await choose('en');
+    await finding(page, 'In order', 'token expiry', 'it does not end').waitFor();
     step('they are asked again');
     await fetch(`${SANDBOX}/_sandbox/nodes/${number}`, {method: 'POST', body: '{}'});
     await page.getByRole('button', {name: 'Check again'}).click();
     await page.getByText('to look at').waitFor();
-    assert.equal(await page.locator('tbody .badge.bad').count(), 0);
+    await untilCount(page.locator('tbody .badge.bad'), 0);
     step('another account');
     await page.getByLabel('Business account').selectOption(bare);
     await finding(page, 'To do', 'platform token', 'there is none').waitFor();
-    assert.equal(await page.locator('tbody tr').count(), 1);
+    await untilCount(page.locator('tbody tr'), 1);
 };
 
 exports.lines = async ({page, open, logIn, api, step, settled}) => {
@@ -71,7 +80,7 @@ exports.lines = async ({page, open, logIn, api, step, settled}) => {
         (await dataOf(api, page, '/v2/me')).phoneNumbers.map(({phoneNumberId}) => phoneNumberId);
     await logIn();
     await open('/lines');
-    assert.equal(await page.locator('.card').count(), 2);
+    await untilCount(page.locator('.card'), 2);
     const second = page.locator('.card').nth(1);
     const id = await second.getAttribute('data-line');
     const card = page.locator(`[data-line="${id}"]`);
@@ -85,7 +94,8 @@ exports.lines = async ({page, open, logIn, api, step, settled}) => {
     await card.getByText('Primary', {exact: true}).waitFor();
     const {phoneNumberId} = (await dataOf(api, page, '/v2/lines')).items
         .find((line) => line.id === id);
-    assert.equal((await dataOf(api, page, '/v2/me')).defaultPhoneNumberId, phoneNumberId);
+    await untilEqual(async () => (await dataOf(api, page, '/v2/me')).defaultPhoneNumberId,
+        phoneNumberId);
     step('archive, cancelled first');
     await card.getByRole('button', {name: 'Archive'}).click();
     await page.keyboard.press('Escape');
@@ -93,7 +103,7 @@ exports.lines = async ({page, open, logIn, api, step, settled}) => {
     await card.getByRole('button', {name: 'Archive'}).click();
     await page.getByRole('dialog').getByRole('button', {name: 'Archive'}).click();
     await card.getByText('Archived', {exact: true}).first().waitFor();
-    assert.ok(!(await numbers()).includes(phoneNumberId));
+    await until(numbers, (list) => !list.includes(phoneNumberId), 'the numbers');
     step('the last line may be archived too');
     const first = page.locator('.card').first();
     await first.getByRole('button', {name: 'Archive'}).click();
@@ -106,22 +116,21 @@ exports.lines = async ({page, open, logIn, api, step, settled}) => {
             .filter((node) => node.textContent === 'Bring back').length < count, left);
         await settled(page);
     }
-    assert.equal((await numbers()).length, 2);
+    await until(numbers, ({length}) => length === 2, 'the numbers');
 };
 
 exports.templates = async ({page, open, logIn, step}) => {
     await logIn();
     await open('/templates');
     const rows = page.locator('tbody tr');
-    assert.equal(await rows.count(), 4);
+    await untilCount(rows, 4);
     step('filters stay over a reload');
     await page.getByLabel('Status').selectOption('APPROVED');
-    assert.equal(await rows.count(), 3);
-    await page.getByLabel('Search name or text').fill('ROOM');
-    assert.equal(await rows.count(), 1);
+    await untilCount(rows, 3);
+    await page.getByLabel('Search name or text').fill('Róom  TABLE reserved');
+    await untilCount(rows, 1);
     await page.reload();
-    await rows.first().waitFor();
-    assert.equal(await rows.count(), 1);
+    await untilCount(rows, 1);
     step('the preview has the examples of named variables');
     await rows.getByRole('link').click();
     await page.getByRole('heading', {name: 'table_reserved'}).waitFor();
@@ -171,7 +180,7 @@ exports.testSend = async ({page, open, logIn, step}, jpeg, to) => {
     step('a rejected template cannot be sent');
     await open('/templates/flash_offer?language=en_US');
     await page.getByText('Only approved templates can be sent.').waitFor();
-    assert.equal(await send.count(), 0);
+    await untilCount(send, 0);
 };
 
 exports.forms = async ({page, open, logIn, step}, formula) => {
@@ -183,7 +192,7 @@ exports.forms = async ({page, open, logIn, step}, formula) => {
     await row.getByRole('link').click();
     await page.getByRole('heading', {name: 'Tasting', exact: true}).waitFor();
     step('as many rows as the count says, and texts as they are');
-    assert.equal(await page.locator('tbody tr').count(), count);
+    await untilCount(page.locator('tbody tr'), count);
     await page.getByText(formula, {exact: true}).waitFor();
     assert.equal(await page.getByText('flow_token', {exact: true}).isVisible(), false);
     step('the CSV neutralises formulas');
@@ -204,11 +213,11 @@ exports.usage = async ({page, open, logIn, step}, expected) => {
     await logIn();
     await open('/usage');
     step('the sums equal those of the command line');
-    const total = await page.locator('tfoot td').allInnerTexts();
-    assert.deepEqual(total.slice(0, 6).map(Number), names.map((name) => wanted[name]));
+    await untilEqual(async () => (await page.locator('tfoot td').allInnerTexts()).slice(0, 6)
+        .map(Number), names.map((name) => wanted[name]));
     step('the sums are those of the days');
+    await untilCount(page.locator('tbody tr'), 30);
     const rows = await page.locator('tbody tr').all();
-    assert.equal(rows.length, 30);
     const sums = names.map(() => 0);
     for (const row of rows) {
         const cells = await row.locator('td').allInnerTexts();
@@ -219,12 +228,12 @@ exports.usage = async ({page, open, logIn, step}, expected) => {
     const label = await page.getByRole('img').first().getAttribute('aria-label');
     assert.match(label, new RegExp(`${wanted.in} received, ${wanted.out} sent out`));
     await page.getByText('Europe/Berlin').waitFor();
-    assert.equal(await page.locator('.chart').first().locator('.chart-day').count(), 30);
+    await untilCount(page.locator('.chart').first().locator('.chart-day'), 30);
     step('another period stays over a reload');
     await page.getByRole('button', {name: '7 days'}).click();
     await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 7);
     await page.reload();
     await page.locator('tfoot').waitFor();
-    assert.equal(await page.locator('tbody tr').count(), 7);
+    await untilCount(page.locator('tbody tr'), 7);
 };
 

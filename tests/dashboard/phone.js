@@ -1,25 +1,25 @@
 // The phone of the sandbox: a person is the customer; the inbox of the dashboard answers.
 const assert = require('node:assert/strict');
+const {openThread, sandbox, sentMessages} = require('./sandbox.js');
+const {until, untilCount} = require('./until.js');
 
 const {SANDBOX, LINE, WABA} = process.env;
 
-async function sandbox(method, call, body) {
-    const response = await fetch(`${SANDBOX}/_sandbox/${call}`, {method,
-        body: body && JSON.stringify(body)});
-    assert.equal(response.status, 200, `${call}: ${await response.clone().text()}`);
+// A POST of the business to the platform, past the gateway.
+async function graph(path, body, headers = {}) {
+    const accounts = await sandbox('GET', 'accounts');
+    const {account} = accounts.find(({account: one}) => one.wabaId === WABA);
+    const response = await fetch(`${SANDBOX}/v26.0/${path}`, {method: 'POST', body,
+        headers: {Authorization: `Bearer ${account.token}`, ...headers}});
+    assert.equal(response.status, 200, await response.clone().text());
     return response.json();
 }
 
-// Sends a message of the business, past the gateway. Returns its id, unless it marks one as read.
+// Sends a message of the business. Returns its id, unless it marks one as read.
 async function business(message) {
-    const accounts = await sandbox('GET', 'accounts');
-    const {account} = accounts.find(({phones}) => phones.some(({id}) => id === LINE));
-    const response = await fetch(`${SANDBOX}/v26.0/${LINE}/messages`, {method: 'POST',
-        headers: {Authorization: `Bearer ${account.token}`, 'Content-Type': 'application/json'},
-        body: JSON.stringify({messaging_product: 'whatsapp', ...message})});
-    const answer = await response.json();
-    assert.equal(response.status, 200, JSON.stringify(answer));
-    return answer.messages?.[0].id;
+    const {messages} = await graph(`${LINE}/messages`, JSON.stringify({
+        messaging_product: 'whatsapp', ...message}), {'Content-Type': 'application/json'});
+    return messages?.[0].id;
 }
 
 // Opens a phone in another page: openPhone(context, {phone, name}).
@@ -34,64 +34,63 @@ async function openPhone(context, person) {
 async function say(phone, text) {
     await phone.getByLabel('Message', {exact: true}).fill(text);
     await phone.getByRole('button', {name: 'Send', exact: true}).click();
-    await phone.locator('.own', {hasText: text}).waitFor();
+    await own(phone, text).waitFor();
 }
 
-const theirs = (phone, text) => phone.locator('.theirs', {hasText: text});
+const own = (phone, text) => phone.locator('.message.out', {hasText: text});
+const theirs = (phone, text) => phone.locator('.message.in', {hasText: text});
 
-// The last message of the person, as the webhook had it.
-async function received(query) {
+// The entries of a kind in the conversation of a person.
+async function chat(kind, query) {
     const {entries} = await sandbox('GET', `chat?${new URLSearchParams({...query,
         phoneNumberId: LINE})}`);
-    return entries.filter(({kind}) => kind === 'received').at(-1)?.message;
+    return entries.filter((entry) => entry.kind === kind);
 }
+
+// The last message of the person, as the webhook had it.
+const received = async (query) => (await chat('received', query)).at(-1)?.message;
 
 // Waits until the sandbox has sent a webhook that the gateway took: the last message of the person.
-async function answered(phone, query, holds) {
-    const deadline = Date.now() + 30000;
-    while (Date.now() < deadline) {
-        const message = await received(query);
-        if (message && holds(message))
-            return message;
-        await phone.waitForTimeout(100);
-    }
-    throw new Error(`no such answer; the last is ${JSON.stringify(await received(query))}`);
+function answered(query, holds) {
+    return until(() => received(query), (message) => message && holds(message),
+        'the last answer');
 }
 
-async function openThread({page, open}, name) {
-    await open(`/inbox?q=${encodeURIComponent(name)}`);
-    await page.locator('.thread').first().click();
-    await page.locator('.thread-view .composer').waitFor();
+// Answers in the inbox. Returns the bubble there.
+async function reply(dashboard, name, text) {
+    const {page} = dashboard;
+    await openThread(dashboard, name);
+    await page.getByLabel('Write a message').fill(text);
+    await page.keyboard.press('Enter');
+    const mine = page.locator('.message.out[data-wamid]', {hasText: text});
+    await mine.waitFor();
+    return mine;
 }
 
 exports.conversation = async ({page, context, open, logIn, step}) => {
     const person = {phone: '16505552001', name: 'Clara Caller'};
     const phone = await openPhone(context, person);
     await say(phone, 'Are you open today?');
-    await phone.locator('.own .tick[data-status="sent"]').waitFor();
+    await phone.locator('.message.out .ticks[data-status="sent"]').waitFor();
     step('the inbox has it');
     await logIn();
     await openThread({page, open}, person.name);
-    await page.locator('.message.in', {hasText: 'Are you open today?'}).waitFor();
+    await theirs(page, 'Are you open today?').waitFor();
     step('the answer arrives, and is delivered and read');
-    await page.getByLabel('Write a message').fill('Yes, until six.');
-    await page.keyboard.press('Enter');
-    const mine = page.locator('.message.out[data-wamid]', {hasText: 'Yes, until six.'});
-    await mine.waitFor();
+    const mine = await reply({page, open}, person.name, 'Yes, until six.');
     await phone.bringToFront();
     await theirs(phone, 'Yes, until six.').waitFor();
     await mine.locator('.ticks[data-status="read"]').waitFor();
     step('what the business has read is marked');
-    const id = await phone.locator('.own').getAttribute('data-wamid');
+    const id = await own(phone, 'Are you open').getAttribute('data-wamid');
     await business({status: 'read', message_id: id, typing_indicator: {type: 'text'}});
-    await phone.locator('.own .tick[data-status="read"]').waitFor();
+    await phone.locator('.message.out .ticks[data-status="read"]').waitFor();
     await phone.getByText('typing\u2026').waitFor();
     step('a reload shows the conversation again, and sends nothing again');
     await phone.reload();
     await theirs(phone, 'Yes, until six.').waitFor();
-    assert.equal(await phone.locator('.message').count(), 2);
-    const {entries} = await sandbox('GET', `chat?phone=${person.phone}&phoneNumberId=${LINE}`);
-    const statuses = entries.filter(({kind}) => kind === 'status');
+    await untilCount(phone.locator('.message'), 2);
+    const statuses = await chat('status', {phone: person.phone});
     assert.deepEqual(statuses.map(({message}) => message.status), ['delivered', 'read']);
 };
 
@@ -99,14 +98,15 @@ exports.taps = async ({context, step}) => {
     const person = {phone: '16505552002', name: 'Tapping Tom'};
     const query = {phone: person.phone};
     const phone = await openPhone(context, person);
+    await say(phone, 'Hello');
     step('a button');
     const asked = await business({to: person.phone, type: 'interactive', interactive: {
         type: 'button', header: {type: 'text', text: 'Tea?'}, body: {text: 'Which one?'},
         action: {buttons: [{type: 'reply', reply: {id: 'g', title: 'Green'}},
             {type: 'reply', reply: {id: 'b', title: 'Black'}}]}}});
     await phone.getByRole('button', {name: 'Black'}).click();
-    await phone.locator('.own', {hasText: 'Black'}).waitFor();
-    let message = await answered(phone, query, ({interactive}) => interactive);
+    await own(phone, 'Black').waitFor();
+    let message = await answered(query, ({interactive}) => interactive);
     assert.deepEqual([message.context.id, message.interactive],
         [asked, {type: 'button_reply', button_reply: {id: 'b', title: 'Black'}}]);
     step('a row');
@@ -115,7 +115,7 @@ exports.taps = async ({context, step}) => {
             {id: 's', title: 'Sencha', description: 'Mild'}, {id: 'm', title: 'Matcha'}]}]}}});
     await phone.getByRole('button', {name: 'Teas'}).click();
     await phone.getByRole('dialog').getByRole('button', {name: 'Matcha'}).click();
-    message = await answered(phone, query, ({interactive}) => interactive?.list_reply);
+    message = await answered(query, ({interactive}) => interactive?.list_reply);
     assert.deepEqual(message.interactive.list_reply, {id: 'm', title: 'Matcha'});
     step('a template, with its variables');
     await sandbox('POST', 'templates', {wabaId: WABA, items: [{id: '71001', name: 'tea_ready',
@@ -128,7 +128,7 @@ exports.taps = async ({context, step}) => {
             {type: 'button', sub_type: 'quick_reply', index: '0',
                 parameters: [{type: 'payload', payload: 'thx'}]}]}});
     await theirs(phone, 'Hi Tom, your tea is ready.').getByRole('button', {name: 'Thanks'}).click();
-    message = await answered(phone, query, ({type}) => type === 'button');
+    message = await answered(query, ({type}) => type === 'button');
     assert.deepEqual(message.button, {payload: 'thx', text: 'Thanks'});
 };
 
@@ -153,15 +153,12 @@ exports.flow = async ({context, step}) => {
     await sandbox('POST', 'flows', {wabaId: WABA, items: [
         {id: '72001', name: 'Booking', status: 'DRAFT'},
         {id: '72002', name: 'Bare', status: 'PUBLISHED'}]});
-    const accounts = await sandbox('GET', 'accounts');
-    const {account} = accounts.find(({account: one}) => one.wabaId === WABA);
+    await say(phone, 'Hello');
     const form = new FormData();
     form.set('name', 'flow.json');
     form.set('asset_type', 'FLOW_JSON');
     form.set('file', new Blob([JSON.stringify(FLOW)], {type: 'application/json'}), 'flow.json');
-    const upload = await fetch(`${SANDBOX}/v26.0/72001/assets`, {method: 'POST', body: form,
-        headers: {Authorization: `Bearer ${account.token}`}});
-    assert.equal(upload.status, 200, await upload.text());
+    await graph('72001/assets', form);
     const sendFlow = (id, extra) => business({to: person.phone, type: 'interactive',
         interactive: {type: 'flow', body: {text: `Flow ${id}`}, action: {name: 'flow',
             parameters: {flow_message_version: '3', flow_id: id, flow_cta: `Open ${id}`,
@@ -179,7 +176,7 @@ exports.flow = async ({context, step}) => {
     step('the second screen');
     await dialog.getByLabel('Cake').check();
     await dialog.getByRole('button', {name: 'Book'}).click();
-    let message = await answered(phone, {phone: person.phone}, ({interactive}) => interactive);
+    let message = await answered({phone: person.phone}, ({interactive}) => interactive);
     assert.deepEqual(JSON.parse(message.interactive.nfm_reply.response_json),
         {flow_token: 'tok-1', name: 'Flora', day: 'sat', extras: ['cake']});
     step('without Flow JSON');
@@ -187,7 +184,7 @@ exports.flow = async ({context, step}) => {
     await phone.getByRole('button', {name: 'Open 72002'}).click();
     await dialog.getByLabel('Answers').fill('size=2\nnote=a=b');
     await dialog.getByRole('button', {name: 'Send'}).click();
-    message = await answered(phone, {phone: person.phone},
+    message = await answered({phone: person.phone},
         ({interactive}) => interactive.nfm_reply.response_json.includes('size'));
     assert.deepEqual(JSON.parse(message.interactive.nfm_reply.response_json),
         {flow_token: 'tok-1', size: '2', note: 'a=b'});
@@ -203,13 +200,10 @@ exports.username = async ({page, context, open, logIn, step}) => {
     await say(phone, 'Guess who');
     step('the inbox answers by the user id');
     await logIn();
-    await openThread({page, open}, 'Uma Unlisted');
-    await page.getByLabel('Write a message').fill('Hello, Uma');
-    await page.keyboard.press('Enter');
+    await reply({page, open}, 'Uma Unlisted', 'Hello, Uma');
     await phone.bringToFront();
     await theirs(phone, 'Hello, Uma').waitFor();
-    const list = await sandbox('GET', 'requests?path=/messages&method=POST');
-    const sent = JSON.parse(list.find(({body}) => body?.includes('Hello, Uma')).body);
+    const sent = JSON.parse((await sentMessages('Hello, Uma'))[0].body);
     assert.match(sent.recipient, /^US\.\d{16}$/);
     assert.equal(sent.to, undefined);
     const message = await received({bsuid: sent.recipient});
@@ -221,22 +215,22 @@ exports.picture = async ({page, context, open, logIn, step}, jpeg) => {
     const phone = await openPhone(context, person);
     await phone.getByLabel('Message', {exact: true}).fill('My parcel');
     await phone.getByLabel('Send a picture').setInputFiles(jpeg);
-    const own = phone.locator('.own', {hasText: 'My parcel'});
-    await own.locator('img').waitFor();
-    await phone.waitForFunction((node) => node.naturalWidth === 640,
-        await own.locator('img').elementHandle());
+    const image = own(phone, 'My parcel').locator('img');
+    await image.waitFor();
+    await phone.waitForFunction((node) => node.naturalWidth === 640, await image.elementHandle());
     step('the inbox shows it');
     await logIn();
     await openThread({page, open}, person.name);
-    const message = page.locator('.message.in', {hasText: 'My parcel'});
+    const message = theirs(page, 'My parcel');
     await message.getByRole('button', {name: 'Show image'}).click();
     await page.waitForFunction((node) => node.naturalWidth === 640,
         await message.locator('img').elementHandle());
     step('without a caption');
     await phone.getByLabel('Send a picture').setInputFiles(jpeg);
-    const last = await answered(phone, {phone: person.phone}, ({image}) => image && !image.caption);
+    const {image: {id}} = await answered({phone: person.phone},
+        (one) => one.image && !one.image.caption);
     step('one of the business');
-    await business({to: person.phone, type: 'image', image: {id: last.image.id, caption: 'Back'}});
+    await business({to: person.phone, type: 'image', image: {id, caption: 'Back'}});
     await theirs(phone, 'Back').locator('img').waitFor();
 };
 
@@ -246,21 +240,18 @@ exports.block = async ({page, context, open, logIn, step}) => {
     await say(phone, 'Stop it');
     await phone.getByRole('button', {name: 'Block', exact: true}).click();
     await phone.getByText('You blocked this business').waitFor();
-    assert.equal(await phone.getByLabel('Message', {exact: true}).isVisible(), false);
+    await phone.getByLabel('Message', {exact: true}).waitFor({state: 'hidden'});
     step('a message does not arrive');
     await logIn();
-    await openThread({page, open}, person.name);
-    await page.getByLabel('Write a message').fill('Buy tea!');
-    await page.keyboard.press('Enter');
-    await page.locator('.message.out[data-wamid]', {hasText: 'Buy tea!'}).waitFor();
+    await reply({page, open}, person.name, 'Buy tea!');
     await phone.reload();
     await phone.getByRole('button', {name: 'Unblock'}).click();
     await phone.getByLabel('Message', {exact: true}).waitFor();
     const id = await business({to: person.phone, type: 'text', text: {body: 'Sorry'}});
     await theirs(phone, 'Sorry').waitFor();
     assert.equal(await theirs(phone, 'Buy tea!').count(), 0);
-    const {entries} = await sandbox('GET', `chat?phone=${person.phone}&phoneNumberId=${LINE}`);
-    assert.ok(entries.filter(({kind}) => kind === 'status').every((one) => one.id === id));
+    const statuses = await chat('status', {phone: person.phone});
+    assert.ok(statuses.every((one) => one.id === id));
 };
 
 exports.trouble = async ({context, step, BASE}) => {
@@ -295,7 +286,7 @@ exports.keyboard = async ({newContext, step}) => {
     await phone.keyboard.press('Shift+Enter');
     await phone.keyboard.type('second line');
     await phone.keyboard.press('Enter');
-    await phone.locator('.own', {hasText: '<b>bold</b>\nsecond line'}).waitFor();
+    await own(phone, '<b>bold</b>\nsecond line').waitFor();
     await business({to: person.phone, type: 'text',
         text: {body: `<img src=x onerror=alert(1)> ${'wide'.repeat(100)}`}});
     await theirs(phone, '<img src=x').waitFor();

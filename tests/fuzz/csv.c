@@ -1,5 +1,5 @@
 /* Cells of CSV: no cell begins a formula, and each is read as it was written. */
-#include "api/view/csv.h"
+#include "payload/csv.h"
 #include "api/period.h"
 #include "fuzz.h"
 

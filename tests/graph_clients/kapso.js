@@ -144,7 +144,8 @@ await step("templates by name", async () => (await templates.list({
 })).data.map((template) => template.name));
 const definition = TemplateDefinition.buildTemplateDefinition({
     name: "made_here", language: "en_US", category: "UTILITY",
-    components: [{ type: "BODY", text: "Made {{1}}", example: { bodyText: [["here"]] } }],
+    components: [{ type: "BODY", text: "It was made {{1}} today.",
+        example: { bodyText: [["here"]] } }],
 });
 await step("template create", async () => {
     const { category, status } = await templates.create({ businessAccountId: waba, ...definition });

@@ -31,6 +31,20 @@ end_background() {
     assert_equal "$(sort -u "$BATS_TEST_TMPDIR"/background.* | tr -d '\r')" "$1"
 }
 
+# As end_background 200, after graceful restarts of Apache: mod_cgid ends its daemon at each, and
+# answers a request that waits for it 503, with a line in LOG. Any other 503 is a failure:
+# end_background_of_restarts LOG
+end_background_of_restarts() {
+    local answers lost logged
+    touch "$BATS_TEST_TMPDIR/enough"
+    wait "${background[@]}"
+    answers=$(cat "$BATS_TEST_TMPDIR"/background.* | tr -d '\r')
+    logged=$(grep -cF '[cgid:error]' "$1" || true)
+    lost=$(grep -cx 503 <<<"$answers" || true)
+    ((lost <= logged)) || fail "$lost requests were answered 503, of which mod_cgid refused $logged"
+    assert_equal "$(grep -vx 503 <<<"$answers" | sort -u)" 200
+}
+
 # Requests a path, with -d by POST, and prints the status of the answer:
 # print_status PATH [-H HEADER]... [-d TEXT]
 print_status() {

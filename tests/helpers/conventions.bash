@@ -117,6 +117,7 @@ assert_not_logged() {
 # assert_without PROGRAM NAME... with names such as sqlite3_open, curl_easy_init.
 assert_without() {
     local program=$OUT/cgi-bin/$1 name
+    [[ $(head -c 2 "$program" | tr '\0' ' ') != '#!' ]] || skip 'the program runs in an emulator'
     nm "$program" >"$BATS_TEST_TMPDIR/symbols"
     grep -q ' serve$' "$BATS_TEST_TMPDIR/symbols" || fail "$program has no symbols to look at"
     for name in "${@:2}"; do

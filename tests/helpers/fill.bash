@@ -76,6 +76,8 @@ INSERT INTO contact_term SELECT account_id, term, 'con_' || suffix
     FROM row, (SELECT 'person' AS term UNION ALL SELECT '') WHERE term <> '' OR i <= $size;
 UPDATE contact_term SET term = printf('1777%09d', CAST(substr(contact_id, 5) AS INTEGER)) WHERE term = '';
 UPDATE thread SET unread = 1 WHERE rowid % 10 = 1;
+UPDATE thread SET waiting_since = rowid WHERE rowid % 10 = 2;
+UPDATE thread SET failed_at = rowid WHERE rowid % 10 = 3;
 UPDATE thread SET changed = rowid WHERE rowid % 100 = 1;
 UPDATE user SET change_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
 INSERT INTO thread_alias (id, user_id, thread_id) SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;
@@ -94,10 +96,16 @@ INSERT INTO lead (user_id, contact_id, source, created_at)
 INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, answer, created_at)
     SELECT user_id, 'POST /v2/messages/send/text', 'key' || i, zeroblob(32), 'req' || i, 200, x'', (SELECT now FROM at)
     FROM row WHERE i <= $share;
-INSERT INTO session SELECT 'ses_' || suffix, user_id, CAST(printf('%032d', i) AS BLOB), 0, '::1', '', i, i, i
-    FROM row WHERE i <= $share;
-INSERT INTO login_device SELECT user_id, CAST(printf('%032d', i) AS BLOB), i FROM row WHERE i <= $share;
+INSERT INTO member (id, email, name, created_at) SELECT 'mbr_' || substr(user_id, 5), user_id || '@example.org', 'Fill', 1
+    FROM owner;
+INSERT INTO membership SELECT user_id, 'mbr_' || substr(user_id, 5), 'owner', 1, 'fill' FROM owner;
+INSERT INTO session SELECT 'ses_' || suffix, 'mbr_' || substr(user_id, 5), user_id, CAST(printf('%032d', i) AS BLOB), 0,
+    '::1', '', i, i, i, i FROM row WHERE i <= $share;
+INSERT INTO login_device SELECT 'mbr_' || substr(user_id, 5), CAST(printf('%032d', i) AS BLOB), i FROM row WHERE i <= $share;
 INSERT INTO login_failure SELECT 'address:' || i, 1, 'att_' || i, 0, i FROM row WHERE i <= $share;
+INSERT INTO trail SELECT 'trl_' || suffix, user_id, (SELECT now FROM at), 'token', 'API token', 'line.update', line_id, '{}', '::1', 'req'
+    FROM row WHERE i <= $share;
+INSERT INTO thread_removal SELECT 'thr_removed' || i, user_id, iif(i % 2, NULL, i), i, (SELECT now FROM at) FROM row WHERE i <= $share;
 INSERT INTO flow_token SELECT account_id, 'token' || i, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_response SELECT 'msg_' || printf('%026d', 3 * i), account_id, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_reply_count SELECT account_id, flow_id, count(*) FROM flow_response GROUP BY 1, 2;

@@ -28,7 +28,7 @@ graph_edges() {
     for program in ${1:-"$OUT"/cgi-bin/graph*}; do
         [[ $program != *.c ]] || continue
         "$OUT/cgi-bin/${program##*/}" --describe </dev/null |
-            gojq -r '.edges[] | "\(.method) \(.path) \(.action)"'
+            gojq -r '.edges[] | "\(.method) \(.path) \(.action) \(.scope // "-")"'
     done
 }
 

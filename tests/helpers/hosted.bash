@@ -215,3 +215,25 @@ assert_private_files() {
     done
     assert_equal "$(stat -c %a "$home")" 700
 }
+
+# Makes the root directory $cage, a copy of Debian 11 without its caches. The account's directory
+# and Apache's have the same paths inside and outside.
+make_debian11() {
+    cage=$STACK/debian11
+    rm -rf "$cage"
+    cp -a --reflink=auto "$DEBIAN11" "$cage"
+    mkdir -p "$cage$STACK"/{home/public_html,hoster}
+    chown -R 33:33 "$cage$STACK"
+    ln -sfn "$cage$STACK/home" "$STACK/home"
+    ln -sfn "$cage$STACK/hoster" "$STACK/hoster"
+}
+
+# Apache, the script, the programs and cron's line run there, as the user www-data. The mount of
+# /proc ends with their processes.
+# shellcheck disable=SC2016  # expanded by the inner shell
+in_debian11() {
+    service=(unshare --mount sh -c 'root=$1
+        shift
+        mount --rbind /proc "$root/proc" && exec chroot --userspec=33:33 "$root" "$@"' sh "$cage")
+    runner=("${service[@]}")
+}

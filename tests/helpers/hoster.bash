@@ -3,6 +3,21 @@
 # after helpers/all. The account's directory is $STACK/home, and its document root
 # $STACK/home/public_html. Apache, install.sh and the programs run as the same unprivileged user.
 
+# Prints the directives of two virtual hosts: the shop is localhost, and 127.0.0.1 is a subdomain
+# whose directory lies in that of the shop.
+subdomain_hosts() {
+    cat <<END
+<VirtualHost *>
+ServerName 127.0.0.1
+DocumentRoot $STACK/home/public_html/127.0.0.1
+</VirtualHost>
+<VirtualHost *>
+ServerName localhost
+DocumentRoot $STACK/home/public_html
+</VirtualHost>
+END
+}
+
 # Starts Apache: start_hoster MPM CGI_MODULE [OVERRIDES [LINES]]. OVERRIDES is the value of
 # AllowOverride; LINES are more directives for the document root.
 start_hoster() {

@@ -1,10 +1,12 @@
 # shellcheck shell=bash
 # Texts that are known to break programs, requests with them, and the checks of the answers:
-# `load helpers/naughty` after helpers/all and helpers/routes. Not over `direct`.
+# `load helpers/naughty` after helpers/all, helpers/routes and helpers/session. Not over `direct`.
 
 setup_file() {
     start_stack
     make_user
+    make_session ''
+    export SESSION
     have_webhook
     api POST /v2/messages/send/text \
         -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"x\"}" # a change
@@ -44,17 +46,19 @@ perform() {
     timeout 1800 curl -s -g --path-as-is --no-progress-meter --parallel --parallel-max 6 -K "$batch/curl.conf" >"$batch/answered" || true
 }
 
-# Makes requests from lines of JSON {path, method, headers: [], body} on standard input. Each body is in a
-# file, because curl refuses lines of 100 KB in its configuration.
+# Makes requests from lines of JSON {path, method, headers: [], body, requires: []} on standard input. Each body
+# is in a file, because curl refuses lines of 100 KB in its configuration.
 add_requests() {
     tee >(jq -r '.body // "" | gsub("[\r\n\u0000]"; " ")' |
-        split -l 1 -a 5 --numeric-suffixes=1 - "$batch/body.") | jq -r --arg base "$BASE" --arg batch "$batch" --arg token "$TOKEN" '
+        split -l 1 -a 5 --numeric-suffixes=1 - "$batch/body.") | jq -r --arg base "$BASE" --arg batch "$batch" --arg token "$TOKEN" --arg session "$SESSION" '
         def text: "\"" + (gsub("(?<c>[\\\\\"])"; "\\\(.c)") | gsub("[\r\n\u0000]"; " ")) + "\"";
         input_line_number as $n
         | (if $n > 1 then "next" else empty end),
         "url = \(($base + .path) | text)", "request = \(.method // "GET")", "output = \"\($batch)/\($n).out\"",
         "dump-header = \"\($batch)/\($n).head\"", "max-time = 600", "write-out = \"\($n) %{http_code}\\n\"", "header = \"Expect:\"",
-        (if .anonymous then empty else "header = \"X-API-Token: \($token)\"" end),
+        (if .anonymous then empty elif .requires == ["session"] then "header = \"Cookie: __Host-switchboard=\($session)\"",
+            "header = \"X-Switchboard: 1\"", "header = \"Sec-Fetch-Site: same-origin\""
+            else "header = \"X-API-Token: \($token)\"" end),
         (.headers[]? | "header = \(text)"),
         (if .body then "header = \"Content-Type: application/json\"", "data-binary = \"@\($batch)/body.\("0000\($n)"[-5:])\"" else empty end)' >"$batch/curl.conf"
 }

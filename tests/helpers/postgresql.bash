@@ -4,7 +4,7 @@
 #
 # Every role of the socket is trusted. On TCP a role needs its password (SCRAM).
 
-postgresql_bin=$(pg_config --bindir 2>/dev/null || printf /usr/lib/postgresql/15/bin)
+postgresql_bin=$(pg_config --bindir)
 
 # Whether the programs of OUT support PostgreSQL.
 supports_postgresql() {

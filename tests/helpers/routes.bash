@@ -42,7 +42,8 @@ sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002", sessionId: "ses_sample",
         threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
         wamid: "wamid.sample", eventId: "evt_00000000000000000000000001",
-        webhookId: "whk_sample"};
+        webhookId: "whk_sample", tokenId: "tok_sample",
+        memberId: "mbr_sample", invitationId: "inv_sample"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
@@ -50,6 +51,10 @@ sample_functions='
     # the fields of webhooks of the kind forward; that of the samples is of the kind event
     def of_forwards: ["fields", "updates", "splitMessages", "verifyToken"];
     def known_paths: {link: "sample-link"};
+    # what a field has for one route only
+    def known_of: {"/v2/session/join": {invitation: "sample-join"},
+        "/v2/invitations/accept": {invitation: "sample-accept"},
+        "/v2/session/workspace": {workspaceId: $workspace}};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
@@ -60,7 +65,9 @@ sample_functions='
         | gsub(":[A-Za-z]+"; "[^/]*"))$";
 
     def last_name: split(".") | last;
-    def sample($field): if $field.values then $field.values[0]
+    def sample($field; $route):
+        if known_of[$route.path][$field.path] then known_of[$route.path][$field.path]
+        elif $field.values then $field.values[0]
         elif known_paths[$field.path] then known_paths[$field.path]
         elif known[$field.path | last_name] then known[$field.path | last_name]
         elif $field.example then $field.example
@@ -99,8 +106,8 @@ sample_functions='
                 then [range([$field.from // 0, 1] | max)
                     | object($route; $field.path + "[]."; $all; $chosen)]
                 elif $field.type == "array" then []
-                elif $field.type == "array of strings" then [sample($field)]
-                else sample($field) end);
+                elif $field.type == "array of strings" then [sample($field; $route)]
+                else sample($field; $route) end);
     def least_body: object(.; ""; false; "");
     def whole_body($chosen): object(.; ""; true; $chosen);
     def whole_body: whole_body("");
@@ -111,7 +118,7 @@ sample_functions='
 
 # Runs jq with these functions: samples PROGRAM [option of jq...] <DESCRIPTION
 samples() {
-    jq "${@:2}" --arg line "${LINE-}" "$sample_functions $1"
+    jq "${@:2}" --arg line "${LINE-}" --arg workspace "${PERSON_WORKSPACE-}" "$sample_functions $1"
 }
 
 # Lets the platform have the objects that the samples name.
@@ -178,23 +185,26 @@ have_routes() {
         VALUES ('courier', 1, $(($(date +%s) + 86400))000)"
     printf '{}' >"$BATS_FILE_TMPDIR/payload"
     SIGNATURE=$(sign "$BATS_FILE_TMPDIR/payload")
-    export SIGNATURE
+    PERSON_WORKSPACE=$(db "SELECT id FROM user
+        WHERE email = '${PERSON_EMAIL-}' AND deleted_at IS NULL")
+    export SIGNATURE PERSON_WORKSPACE
 }
 
 # Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
 # each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
 # segments), `url` (with samples in their place), `kind` and `limit` of the body, `sample` (the
-# smallest valid body), and `who` (the options of a request that has the token of the user, or for a
-# route of the session a new session of another user, whose token and sessions the route may end).
+# smallest valid body), `whole` (a valid JSON body with all fields), and `who` (the options of a
+# request that has the token of the user, or for a route of the session a new session of another
+# user, whose token and sessions the route may end).
 each_route() {
-    local method route url kind limit program requires sample who selected=0
+    local method route url kind limit program requires sample whole who selected=0
     local -A seen=()
-    while IFS=$'\t' read -r method route url kind limit program requires sample <&4; do
+    while IFS=$'\t' read -r method route url kind limit program requires sample whole <&4; do
         [[ -z ${few-} || -z ${seen[$program]-} ]] || continue
         seen[$program]=1
         printf 'case: %s %s\n' "$method" "$url"
         who=(--as "$TOKEN")
-        if [[ $route == /v2/session || $requires == session ]]; then
+        if [[ $route == /v2/session* || $requires == session ]]; then
             have_session_samples PERSON_
             who=(--session "$SESSION")
         fi
@@ -202,7 +212,8 @@ each_route() {
         selected=$((selected + 1))
     done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
         .executable, (.requires | join(\",\") | if . == \"\" then \"-\" else . end),
-        (least_body | tojson)] | join(\"\\t\")" -r <"$ROUTES")
+        (least_body | tojson), (if .body == \"json\" then whole_body else {} end | tojson)]
+        | join(\"\\t\")" -r <"$ROUTES")
     ((selected > 0)) || fail "no route is selected by: ${2-}"
     printf '# %d routes: %s\n' "$selected" "$BATS_TEST_DESCRIPTION" >&3
 }

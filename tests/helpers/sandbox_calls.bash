@@ -77,6 +77,11 @@ send_template() { # JSON of the template object
 
 text='"text":{"body":"hello"}'
 
+# A user has just written to the number, so that all messages are delivered: wrote USER
+wrote() {
+    sandbox POST windows "{\"phoneNumberId\":\"$LINE\",\"user\":\"$1\"}" >/dev/null
+}
+
 assert_accepted() {
     assert_status 200
     assert_that '.messages[0].id | test("^wamid\\.[A-Za-z0-9+/=]+$")'

@@ -19,8 +19,6 @@ CREATE FUNCTION as_text(value text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SE
 CREATE FUNCTION as_blob(value text) RETURNS bytea LANGUAGE sql IMMUTABLE
     AS $$ SELECT convert_to(value, 'UTF8') $$;
 CREATE FUNCTION as_blob(value bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$ SELECT value $$;
-CREATE FUNCTION json_object(VARIADIC "any") RETURNS json LANGUAGE internal STABLE
-    AS 'json_build_object';
 CREATE FUNCTION json_extract(value text, path text) RETURNS text LANGUAGE sql IMMUTABLE
     AS $$ SELECT jsonb_path_query_first(value::jsonb, path::jsonpath) #>> '{}' $$;
 CREATE FUNCTION json_extract(value bytea, path text) RETURNS text LANGUAGE sql IMMUTABLE

@@ -5,11 +5,11 @@
 #     sweep KIND SUBJECT FAULT MOST [FIRST [DENSE]]
 #                     tries a fault at points of a program; below
 #     capture_request NAME METHOD PATH [option of request...]
-#                     captures the environment and standard input of a CGI for that request, and sends
-#                     nothing
+#                     captures the environment and standard input of a CGI for that request, and
+#                     sends nothing
 #     send_captured NAME [COMMAND...]
-#                     runs the program on a captured request, under COMMAND if given; sets $answer (the
-#                     file with its output) and $code (its exit status)
+#                     runs the program on a captured request, under COMMAND if given; sets $answer
+#                     (the file with its output) and $code (its exit status)
 #
 # A sweep tries all points, or every k-th, in order. SWEEP_POINTS is the maximum number of points
 # and replaces each sweep's default; without it `make test` tries a fifth of the default and `make
@@ -216,11 +216,11 @@ read_tally() {
 #
 #     sweep KIND SUBJECT FAULT MOST [FIRST [DENSE]]
 #
-# SUBJECT is a captured request. FAULT is KILL or TERM (the signal, at a system call), errors (of
-# system calls), memory (one allocation fails), or famine (all fail from one on). The system calls
-# are those from the first one named FIRST on, by default `getpeername`, before which the C library
-# starts; the allocations are all, or those from number FIRST on. At most MOST of the points are
-# tried, and each one from the first call DENSE on.
+# SUBJECT is a captured request, unless the KIND runs another program. FAULT is KILL or TERM (the
+# signal, at a system call), errors (of system calls), memory (one allocation fails), or famine (all
+# fail from one on). The system calls are those from the first one named FIRST on, by default
+# `getpeername`, before which the C library starts; the allocations are all, or those from number
+# FIRST on. At most MOST of the points are tried, and each one from the first call DENSE on.
 #
 # KIND has the functions that say what must hold, whatever happens; $subject and $fault are set:
 #
@@ -228,6 +228,10 @@ read_tally() {
 #     check_KIND WHAT CALL    judges the answer, the database, the platform and the disk after the
 #                             fault WHAT, at a call of that name, or `memory`; calls `count`
 #     end_KIND                judges all points together, if there is such a function
+#     run_KIND [COMMAND...]   runs the program under COMMAND, and sets $code; without it the
+#                             captured request is sent
+#     choose_KIND             prints those lines `CALL NUMBER [ERROR]` of standard input that are
+#                             tried; without it all are
 #
 # Sets `outcome`, how often `count NAME` was called with each NAME, and prints a summary with it.
 
@@ -235,13 +239,23 @@ count() { # NAME
     outcome[$1]=$((${outcome[$1]-0} + 1))
 }
 
-# Makes sure that each of these outcomes was seen, where all or many points were tried: expect NAME...
+# Makes sure that each of these outcomes was seen, where all or many points were tried:
+# expect NAME...
 expect() {
     local name
     ((points < 30)) && return
     for name; do
         ((${outcome[$name]-0} > 0)) || fail "no point of $subject with $fault: $name"
     done
+}
+
+# Runs the program under COMMAND: run_subject [COMMAND...]
+run_subject() {
+    if declare -F "run_$kind" >/dev/null; then
+        "run_$kind" "$@"
+    else
+        send_captured "$subject" "$@"
+    fi
 }
 
 # Runs the program once, undisturbed. Sets `tries`: lines `CALL NUMBER [ERROR]`, or numbers of
@@ -251,18 +265,21 @@ list_tries() { # FIRST
     "begin_$kind"
     if [[ $fault == memory || $fault == famine ]]; then
         starving 0
-        OUT=$starved send_captured "$subject" "${starve[@]}"
+        OUT=$starved run_subject "${starve[@]}"
         read_tally
         [[ $1 =~ ^[0-9]+$ ]] || set -- 1
         mapfile -t tries < <(seq "$1" "$made")
     else
-        send_captured "$subject" "${tracing[@]}" -o "$STACK/trace"
+        run_subject "${tracing[@]}" -o "$STACK/trace"
         mapfile -t calls < <(calls_of "$STACK/trace" "$1")
         tries=("${calls[@]}")
         [[ $fault != errors ]] || list_errors
+        ! declare -F "choose_$kind" >/dev/null ||
+            mapfile -t tries < <(printf '%s\n' "${tries[@]}" | "choose_$kind")
     fi
     [[ $code == 0 ]] || fail "$subject, undisturbed, ends with $code: $(cat "$stderr")"
-    answered 200 || fail "$subject, undisturbed: $(cat "$answer" "$stderr")"
+    declare -F "run_$kind" >/dev/null || answered 200 ||
+        fail "$subject, undisturbed: $(cat "$answer" "$stderr")"
     ((${#tries[@]} > 30)) || fail "$subject has only ${#tries[@]} points"
 }
 
@@ -289,14 +306,14 @@ try_point() { # CALL NUMBER [ERROR] or NUMBER
     memory | famine)
         starving "$1" "$([[ $fault == famine ]] && echo 0 || echo 1)"
         call=memory what="allocation $1"
-        OUT=$starved send_captured "$subject" "${starve[@]}"
+        OUT=$starved run_subject "${starve[@]}"
         read_tally
         faults=$((faults + (failed > 0)))
         ;;
     *)
         what="${3-SIG$fault} at $1 $2"
         injection "$1" "$2" "$([[ -z ${3-} ]] && echo "signal=$fault" || echo "error=$3")"
-        send_captured "$subject" "${tracing[@]}" "${inject[@]}"
+        run_subject "${tracing[@]}" "${inject[@]}"
         [[ $fault == KILL ]] || faults=$((faults + 1))
         ;;
     esac

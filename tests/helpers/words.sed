@@ -8,5 +8,7 @@ s/\b[xX]'([0-9A-Fa-f]*)'/decode('\1', 'hex')/g
 # parentheses, and another CAST in it
 s/\bCAST\(([^()]*(\([^()]*(\([^()]*\)[^()]*)*\)[^()]*)*) AS (TEXT|BLOB)\)/as_\L\4\E(\1)/g
 s/\bCAST\(([^()]*(\([^()]*(\([^()]*\)[^()]*)*\)[^()]*)*) AS (TEXT|BLOB)\)/as_\L\4\E(\1)/g
+# its json_object takes other arguments
+s/\bjson_object\(/json_build_object(/g
 # always so there
 s/\bPRAGMA foreign_keys = ON;//g

@@ -9,6 +9,7 @@ load helpers/courier
 load helpers/webhook
 load helpers/hoster
 load helpers/hosted
+load helpers/document
 
 # Installs with a user; adds the time from the packed archive to the first answer to $TIMES, and
 # sets `install_output`: install_timed HOST
@@ -44,6 +45,37 @@ install_timed() {
     assert_private_files
     printf '%s\n' "$install_output" >"$BATS_TEST_TMPDIR/output"
     assert_works "$BATS_TEST_TMPDIR/output"
+}
+
+# Runs a block of the page in the account, with what stands here in place of the page's values:
+# follow_page PAGE START [DIRECTORY]
+follow_page() {
+    local script settings="--set 'graph_base_url = $SANDBOX' --set 'webhook_egress = private' \
+--set 'app_secret = test-app-secret'"
+    script=$(block "$1" "$2" | sed -e "s|https://api.example.org|$HOSTER|" \
+        -e "s|--set 'app_secret = YOUR_APP_SECRET'|$settings|" \
+        -e "s|PHONE_NUMBER_ID|106540352242922|; s|WABA_ID|102290129340398|; s|: TOKEN|: $TOKEN|")
+    as_customer bash -ec "cd '${3-$STACK/home}'; $script"
+}
+
+@test "the commands of the page install, send a message, print a link and uninstall" {
+    start_hoster event cgid
+    cp "$ARCHIVE" "$STACK/home/"
+    printf 'sandbox-token-1\n' >"$STACK/home/platform-token.txt"
+    run follow_page doc/hosting.md 'tar xzf switchboard-*.tar.gz'
+    rm "$STACK/home/platform-token.txt"
+    [[ $status == 0 && $output != *FAIL* ]] || fail "$output"
+    TOKEN=$(sed -n 's/^API token of .*: //p' <<<"$output")
+    run follow_page doc/hosting.md 'curl https://api.example.org'
+    [[ $status == 0 && $output == *'"success":true'* ]] || fail "$output"
+    assert_sent_json '[.to, .text.body]' '["15551234567","hello"]' path=/messages
+    run follow_page doc/hosting.md '~/switchboard/bin/switchboard user login-link'
+    [[ $output == "$HOSTER/dashboard/#/login/"* ]] || fail "$output"
+    run follow_page doc/hosting.md 'sh install.sh --uninstall' \
+        "$(echo "$STACK"/home/switchboard-*/)"
+    assert_equal "$status" 0
+    assert_equal "$(ls -A "$STACK/home/public_html")" ''
+    [[ -s $STACK/home/switchboard/data/switchboard.db ]]
 }
 
 # Prints what doctor found, from the account's own program: doctor_of_home [option...]
@@ -338,28 +370,6 @@ cage_cgi() {
 }
 
 # --- another Debian ---
-
-# Makes the root directory $cage, a copy of Debian 11 without its caches. The account's directory
-# and Apache's have the same paths inside and outside.
-make_debian11() {
-    cage=$STACK/debian11
-    rm -rf "$cage"
-    cp -a --reflink=auto "$DEBIAN11" "$cage"
-    mkdir -p "$cage$STACK"/{home/public_html,hoster}
-    chown -R 33:33 "$cage$STACK"
-    ln -sfn "$cage$STACK/home" "$STACK/home"
-    ln -sfn "$cage$STACK/hoster" "$STACK/hoster"
-}
-
-# Apache, the script, the programs and cron's line run there, as the user www-data. The mount of
-# /proc ends with their processes.
-# shellcheck disable=SC2016  # expanded by the inner shell
-in_debian11() {
-    service=(unshare --mount sh -c 'root=$1
-        shift
-        mount --rbind /proc "$root/proc" && exec chroot --userspec=33:33 "$root" "$@"' sh "$cage")
-    runner=("${service[@]}")
-}
 
 @test "on Debian 11, with its Apache and C library: me, send, upload, download, inbound, event out" {
     [[ -e $DEBIAN11/complete ]] || skip 'there is no root directory of Debian 11'

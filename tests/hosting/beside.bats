@@ -75,14 +75,15 @@ assert_refused() {
     output_has 'Nothing was changed'
 }
 
-# A message goes out, one comes in, and its event goes out by cron's line.
+# A message goes out, one comes in, and its event goes out by cron's line: assert_messages
+# [FILE-WITH-THAT-LINE]
 assert_messages() {
     install_output=$output
     api POST /v2/messages/send/text \
         -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
     assert_success
     assert_sent_to "$LINE/messages"
-    assert_event_goes_out
+    assert_event_goes_out "$@"
     api GET /v2/threads
     assert_success
 }
@@ -129,16 +130,24 @@ END
     assert_messages
 }
 
+@test "a site whose rules fail is named as the cause, with the file that holds them" {
+    local rules=$STACK/home/public_html/.htaccess
+    start_hoster event cgid
+    upload_archive
+    printf 'NoSuchDirective on\n' >"$rules"
+    assert_refused
+    output_has 'answers 500 to a file' 'rules of the site fail' "in $rules or" 'error log'
+    refute grep -q 'was not found' <<<"$output"
+    assert_refused --document-root "$STACK/home/public_html"
+    output_has 'rules of the site fail' "in $rules or"
+    rm "$rules"
+    install_all
+    assert_messages
+}
+
 @test "in a subdomain whose directory lies in the shop's: the shop is unchanged, messages go in and out" {
     local before visited shop paths=(/ /blog/ /img/logo.png /dashboard/index.php /none /v2/me)
-    HOSTER_LINES="<VirtualHost *>
-ServerName 127.0.0.1
-DocumentRoot $STACK/home/public_html/127.0.0.1
-</VirtualHost>
-<VirtualHost *>
-ServerName localhost
-DocumentRoot $STACK/home/public_html
-</VirtualHost>"
+    HOSTER_LINES=$(subdomain_hosts)
     start_hoster event cgid
     make_shop dashboard/index.php
     mkdir "$STACK/home/public_html/127.0.0.1"
@@ -162,6 +171,43 @@ DocumentRoot $STACK/home/public_html
     assert_equal "$status" 0
     assert_equal "$(state_beside)" "$before"
     assert_equal "$(ls -A "$STACK/home/public_html/127.0.0.1")" .switchboard
+}
+
+# A shop in PHP, with rules that send every path without a file to one program.
+make_php_shop() {
+    local site=$STACK/home/public_html
+    make_wordpress
+    printf '<?php echo "the shop has ", $_SERVER["REQUEST_URI"];\n' >"$site/index.php"
+    mkdir "$site/127.0.0.1"
+    chown -R 33:33 "$site/"
+}
+
+@test "on Debian 11, beside a shop in PHP: refused, then in a subdomain; the shop is unchanged" {
+    local before visited shop paths=(/ /blog/ /img/logo.png /2024/05/a-post /v2/me /wp-login.php)
+    [[ -e $DEBIAN11/complete ]] || skip 'there is no root directory of Debian 11'
+    make_debian11
+    export HOSTER_SETUP=in_debian11 CUSTOMER_PATH=/usr/bin:/bin HOSTER_SHELL=sh
+    HOSTER_LINES="LoadModule php7_module /usr/lib/apache2/modules/libphp7.4.so
+AddHandler application/x-httpd-php .php
+DirectoryIndex index.html index.php
+$(subdomain_hosts)"
+    start_hoster prefork cgi
+    make_php_shop
+    shop=http://localhost:$port
+    assert_equal "$(curl -s "$shop/2024/05/a-post")" 'the shop has /2024/05/a-post'
+    visited=$(pages "$shop" "${paths[@]}")
+    upload_archive
+    assert_refused --url "$shop"
+    output_has 'has another site: ' 'wp-login.php' 'Make a subdomain'
+    before=$(state_beside)
+    install_all
+    home=$STACK/home/public_html/127.0.0.1/.switchboard
+    export DB=$home/data/switchboard.db
+    printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/output"
+    assert_private_files
+    assert_messages "$BATS_TEST_TMPDIR/output"
+    assert_equal "$(state_beside)" "$before"
+    assert_equal "$(pages "$shop" "${paths[@]}")" "$visited"
 }
 
 @test "with --shared, WordPress keeps its pages, and its file is there again after --uninstall" {

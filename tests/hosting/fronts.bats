@@ -25,6 +25,13 @@ stop_front() {
     rm -f "$STACK/front/pid"
 }
 
+# Writes the exclusion file of the archive for the host of the tests.
+write_exclusion() {
+    tar -xzf "$ARCHIVE" -C "$BATS_TEST_TMPDIR" --strip-components=1 --wildcards '*/modsecurity.conf'
+    sed 's/api\\\.example\\\.org/127\\.0\\.0\\.1/' "$BATS_TEST_TMPDIR/modsecurity.conf" \
+        >"$STACK/exclusion.conf"
+}
+
 # The directives of ModSecurity as Debian recommends them, with its rules of OWASP, and the lines of
 # an administrator before those: modsecurity [FILE]
 modsecurity() {
@@ -69,9 +76,7 @@ named_payload() {
 }
 
 @test "with the exclusion file of the archive, ModSecurity lets every request through" {
-    tar -xzf "$ARCHIVE" -C "$BATS_TEST_TMPDIR" --strip-components=1 --wildcards '*/modsecurity.conf'
-    sed 's/api\\\.example\\\.org/127\\.0\\.0\\.1/' "$BATS_TEST_TMPDIR/modsecurity.conf" \
-        >"$STACK/exclusion.conf"
+    write_exclusion
     modsecurity "$STACK/exclusion.conf"
     start_hoster event cgid
     install_all
@@ -130,11 +135,13 @@ start_front() {
     eventually test -s "$dir/pid"
 }
 
-# The configuration of an nginx with these lines in its server: write_nginx LINES
+# The configuration of an nginx with these lines in its server, and MODULE loaded: write_nginx LINES
+# [MODULE]
 write_nginx() {
     rm -rf "$STACK/front"
     mkdir -m 777 "$STACK/front"
     cat >"$STACK/front/server.template" <<END
+${2+load_module $2;}
 pid $STACK/front/pid;
 error_log $STACK/front/error.log;
 worker_processes 1;
@@ -176,6 +183,53 @@ END
     run install_archive --url "$front"
     assert_equal "$status" 1
     output_has "redirects to https://127.0.0.1/switchboard-probe-" 'give --url https://127.0.0.1.'
+}
+
+# Starts an nginx before Apache with ModSecurity 3, as Debian recommends it with the rules of OWASP,
+# and an administrator's lines before those: start_modsecurity_nginx URL [FILE]
+start_modsecurity_nginx() {
+    local module=/usr/lib/nginx/modules/ngx_http_modsecurity_module.so
+    write_nginx "modsecurity on;
+        modsecurity_rules_file $STACK/front/rules.conf;
+        client_max_body_size 100m;
+        location / { proxy_pass $1; proxy_set_header Host \$host; }" "$module"
+    {
+        sed 's/^SecRuleEngine .*/SecRuleEngine On/; /^SecAudit\|^SecUnicodeMapFile/d' \
+            /etc/nginx/modsecurity.conf
+        printf 'SecAuditEngine Off\n'
+        [[ -z ${2-} ]] || printf 'Include %s\n' "$2"
+        printf 'Include %s\n' /etc/modsecurity/crs/crs-setup.conf \
+            '/usr/share/modsecurity-crs/rules/*.conf'
+    } >"$STACK/front/rules.conf"
+    start_front /usr/sbin/nginx -c
+}
+
+@test "nginx with ModSecurity 3: what does not arrive is named; with the exclusion file all does" {
+    local apache
+    start_hoster event cgid
+    apache=$HOSTER
+    start_modsecurity_nginx "$apache"
+    HOSTER=$front BASE=$front
+    upload_archive
+    run install_archive "${sandbox_options[@]/SANDBOX/$SANDBOX}" <<<sandbox-token-1
+    assert_equal "$status" 1
+    output_has 'FAIL  front' 'POST /platform/webhook is answered 403' \
+        'a firewall of the host refuses it' 'messages of customers do not arrive' \
+        'PATCH /v2/lines/0 is answered 403' 'DELETE /v2/webhooks/config is answered 403'
+    TOKEN=$(sed -n 's/^API token of .*: //p' <<<"$output") LINE=106540352242922 ACCOUNT=''
+    home=$STACK/home/switchboard
+    export DB=$home/data/switchboard.db
+    stop_front
+    write_exclusion
+    start_modsecurity_nginx "$apache" "$STACK/exclusion.conf"
+    HOSTER=$front BASE=$front
+    run install_archive
+    [[ $status == 0 && $output != *FAIL* && $output != *front* ]] || fail "$output"
+    output_has "warning: public_url in $home/conf/switchboard.conf is kept: http://127.0.0.1:"
+    install_output=$output
+    run doctor_at "$HOSTER"
+    [[ $output =~ ok\ +front\ +'requests of each kind arrive' ]] || fail "$output"
+    assert_event_goes_out
 }
 
 @test "nginx alone and lighttpd alone are named, and nothing is installed" {

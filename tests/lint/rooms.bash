@@ -6,17 +6,20 @@
 rooms='base
 engine base
 web base
-store base engine store/inbox
+store base engine store/inbox store/login
 store/inbox base engine store
+store/login base engine store
+store/life base engine store store/inbox
 store/event base engine store
 store/ingest base engine store store/inbox store/event
 store/move base engine store
 graph base
+setup base store graph
 payload base web store
 api base web store graph payload delivery
 delivery base store
-cgi-bin base web store graph payload api delivery
-tools base web store graph payload delivery
+cgi-bin base web store graph setup payload api delivery
+tools base web store graph setup payload delivery
 sandbox base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sandbox/nodes sandbox/control
 sandbox/text base
 sandbox/wire base sandbox/text

@@ -141,7 +141,8 @@ start_traffic() { # SECONDS
     wait_until 20 test -s "$dir/platform.port" ||
         die "the traffic did not start: $(cat "$dir/traffic.log")"
     sandbox POST settings \
-        "{\"automaticStatuses\":true,\"statusDelayMs\":60,\"webhookRetries\":8,\"webhookRetryMs\":200,
+        "{\"automaticStatuses\":true,\"statusDelayMs\":60,\"serviceWindow\":false,
+        \"webhookRetries\":8,\"webhookRetryMs\":200,
         \"webhookUrl\":\"http://127.0.0.1:$(cat "$dir/platform.port")/\"}" >/dev/null
     touch "$dir/begin"
 }
@@ -233,7 +234,7 @@ observe_rest() {
 keep_results() {
     sandbox GET 'requests?path=/messages&method=POST' >"$dir/upstream.json"
     sandbox GET media >"$dir/media.json"
-    find "$dir"/state/{spool,pending} -type f >"$dir/spooled.tsv"
+    find "$dir"/state/{spool,pending} -type f ! -name search >"$dir/spooled.tsv" # a lock file
     list_secrets >"$dir/secrets"
     list_logs >"$dir/logs"
 }

@@ -83,11 +83,11 @@ executes() {
     grep -qF "SWITCHBOARD_HOME \"$built\"" "$RUN_DIR/apache/httpd.conf"
     grep -qxF "SWITCHBOARD='$built/tools/switchboard'" "$RUN_DIR/demo.env"
     executes "$RUN_DIR/courier.pid" "$built/tools/courier"
-    output=$(make -s -C "$root" STATIC_CURL=1 TRANSPORT=fcgi REUSE=2 run)
+    output=$(make -s -C "$root" STATIC_CURL=1 TRANSPORT=fcgi run)
     [[ $output == *'"success": true'*'"messaging_product": "whatsapp"'* ]]
     executes "$RUN_DIR/apache/messages.pid" "$built/tools/pool"
     # the next run has the default programs again
-    make -s -C "$root" TRANSPORT=cgi run >"$BATS_TEST_TMPDIR/third"
+    make -s -C "$root" TRANSPORT=cgi run >"$BATS_TEST_TMPDIR/output"
     grep -qF "SWITCHBOARD_HOME \"$root\"" "$RUN_DIR/apache/httpd.conf"
     executes "$RUN_DIR/courier.pid" "$root/tools/courier"
 }

@@ -10,9 +10,9 @@
 #include "payload/event_body.h"
 #include "payload/updates.h"
 #include "store/admin.h"
-#include "store/first_webhook.h"
 #include "store/listing.h"
 #include "store/upkeep.h"
+#include "store/user_webhook.h"
 
 static const int64_t now = INT64_C(1790000000000);
 
@@ -57,7 +57,8 @@ static inline void open_state(void) {
     choose_database();
     arena_init(&arena, 64 * 1024 * 1024, NULL);
     check_ok(store_migrate(database, &from, &to, &store));
-    struct store_new_user user = {.id = "usr_1", .email = "ann@example.org", .now = now};
+    struct store_new_user user = {
+        .id = "usr_1", .member_id = "mbr_1", .email = "ann@example.org", .now = now};
     check_ok(store_insert_user(store, &user));
     struct store_secret code = {.seal = seal_nothing};
     check_ok(store_upsert_webhook_config(store, "usr_1", "http://127.0.0.1:9/", &code, now));

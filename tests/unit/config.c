@@ -47,6 +47,7 @@ static const struct {
     {"magic_file", "", "/magic.mgc", "magic.mgc"},
     {"public_url", "", "https://api.example.org", "api.example.org"},
     {"graph_destructive", "no", "yes", "on"},
+    {"trail_days", "365", "30", "0"},
     {"document_root", "", "/srv/www", "www"},
     {"host", "", "Web-1.example_2", "web 1"},
     {"run_dir", "/var/lib/switchboard/run", "/run/x", "run"},

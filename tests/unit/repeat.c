@@ -5,14 +5,15 @@
 #include "server_faults.h"
 #include "store/block.h"
 #include "store/contact_split.h"
+#include "store/done_mark.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/flow.h"
 #include "store/heartbeat.h"
 #include "store/housekeeping.h"
 #include "store/idempotency_key.h"
+#include "store/invitation.h"
 #include "store/line.h"
-#include "store/logins.h"
 #include "store/outbox.h"
 #include "store/read_mark.h"
 #include "store/refusal.h"
@@ -63,7 +64,8 @@ static char acc_2[] = "acc_2", other_line[ID_SIZE];
 /* --- the operator's calls --- */
 
 static enum store_result insert_user(void) {
-    struct store_new_user user = {.id = "usr_2", .email = BOB, .token_hash = {1}, .now = now};
+    struct store_new_user user = {
+        .id = "usr_2", .member_id = "mbr_2", .email = BOB, .token_hash = {1}, .now = now};
     return store_insert_user(store, &user);
 }
 
@@ -131,6 +133,10 @@ static enum store_result archive_line(void) {
     return store_archive_line(store, "770", now + 1);
 }
 
+static enum store_result register_line(void) {
+    return store_register_line(store, "770");
+}
+
 static enum store_result restore_line(void) {
     return add_line("lin_3");
 }
@@ -160,12 +166,14 @@ static void check_operator(void) {
     REPEAT(insert_account);
     REPEAT(set_account_token);
     REPEAT(insert_line);
+    REPEAT(register_line);
     REPEAT(archive_line);
     REPEAT_AS(restore_line, STORE_CONFLICT);
     REPEAT(block_contact);
     REPEAT(unblock_contact);
     REPEAT_AS(delete_user, STORE_NOT_FOUND);
-    struct store_new_user same = {.id = "usr_3", .email = "ann@example.org", .now = now};
+    struct store_new_user same = {
+        .id = "usr_3", .member_id = "mbr_3", .email = "ann@example.org", .now = now};
     check(store_insert_user(store, &same) == STORE_CONFLICT, "a second user of one email");
 }
 
@@ -198,7 +206,7 @@ static enum store_result insert_event(void) {
     return store_insert_test_event(store, &arena, "usr_1", NULL, event_id, now, event_body);
 }
 
-/* The id of the first webhook, which first_webhook.h inserted. */
+/* The id of the first webhook. */
 static const char *first_webhook(void) {
     struct store_webhook *list;
     size_t count;
@@ -445,7 +453,7 @@ static struct store_login login = {
     .id = "att_1", .subject = "email:1", .address = "address:1", .now = 0};
 static const unsigned char link_hash[CRYPTO_HASH_SIZE] = {3}, device[CRYPTO_HASH_SIZE] = {4};
 static struct store_new_session new_session = {.id = "ses_1",
-                                               .user_id = "usr_1",
+                                               .member_id = "mbr_1",
                                                .hash = {1},
                                                .password = "hash 2",
                                                .address = "192.0.2.1",
@@ -469,11 +477,11 @@ static enum store_result clear_failures(void) {
 }
 
 static enum store_result set_password(void) {
-    return store_set_password(store, "usr_1", "hash 1", NULL, now);
+    return store_set_password(store, "mbr_1", "hash 1", NULL, now);
 }
 
 static enum store_result rehash_password(void) {
-    return store_rehash_password(store, "usr_1", "hash 1", "hash 2");
+    return store_rehash_password(store, "mbr_1", "hash 1", "hash 2");
 }
 
 static enum store_result insert_session(void) {
@@ -505,11 +513,107 @@ static enum store_result use_link(void) {
 
 static enum store_result delete_other_sessions(void) {
     size_t count;
-    return store_delete_other_sessions(store, "usr_1", "ses_1", &count);
+    return store_delete_other_sessions(store, "usr_1", "mbr_1", "ses_1", &count);
 }
 
 static enum store_result delete_session(void) {
-    return store_delete_session(store, "usr_1", "ses_1");
+    return store_delete_session(store, "usr_1", "mbr_1", "ses_1");
+}
+
+/* --- members and invitations --- */
+
+static enum member_refusal refusal;
+static const char *member_id = "mbr_5";
+static const unsigned char invitation_hash[CRYPTO_HASH_SIZE] = {5};
+
+static enum store_result confirm_session(void) {
+    return store_confirm_session(store, "usr_1", "ses_1", now + 1);
+}
+
+static enum store_result choose_workspace(void) {
+    return store_choose_workspace(store, "ses_1", "mbr_1", "usr_1");
+}
+
+static enum store_result add_member(void) {
+    return store_add_member(store,
+                            &(struct store_new_member){.id = "mbr_5",
+                                                       .user_id = "usr_1",
+                                                       .email = "cat@example.org",
+                                                       .name = "Cat",
+                                                       .role = ROLE_AGENT,
+                                                       .created_by = "x",
+                                                       .now = now},
+                            &refusal);
+}
+
+static enum store_result change_role(void) {
+    return store_change_role(
+        store,
+        &(struct store_member_change){
+            .user_id = "usr_1", .member_id = "mbr_5", .by = "mbr_1", .role = ROLE_ADMIN},
+        &refusal);
+}
+
+static enum store_result reset_link(void) {
+    return store_insert_reset_link(
+        store,
+        &(struct store_member_change){.user_id = "usr_1", .member_id = "mbr_5", .by = "mbr_1"},
+        invitation_hash, now, &refusal);
+}
+
+static enum store_result remove_member(void) {
+    return store_remove_member(
+        store,
+        &(struct store_member_change){.user_id = "usr_1", .member_id = member_id, .by = "mbr_1"},
+        &refusal);
+}
+
+static enum store_result insert_invitation(void) {
+    return store_insert_invitation(store,
+                                   &(struct store_invitation){.id = "inv_1",
+                                                              .user_id = "usr_1",
+                                                              .email = "dan@example.org",
+                                                              .role = ROLE_AGENT,
+                                                              .made_by = "mbr_1",
+                                                              .created_by = "Ann",
+                                                              .created_at = now,
+                                                              .expires_at = now + 1000},
+                                   invitation_hash, &refusal);
+}
+
+static enum store_result join(void) {
+    struct store_acceptance acceptance = {
+        .hash = {5}, .member_id = "mbr_6", .name = "Dan", .password = "hash", .now = now};
+    struct store_new_session session = new_session;
+    session.id = "ses_6";
+    session.member_id = "mbr_6";
+    session.hash[0] = 6;
+    return store_join(store, &acceptance, &session, &refusal);
+}
+
+static enum store_result accept_invitation(void) {
+    struct store_acceptance acceptance = {
+        .hash = {5}, .member_id = "mbr_6", .session_id = "ses_6", .now = now};
+    return store_accept_invitation(store, &acceptance, &refusal);
+}
+
+static enum store_result delete_invitation(void) {
+    return store_delete_invitation(store, "usr_1", "inv_1");
+}
+
+static void check_members(void) {
+    REPEAT_AS(add_member, STORE_CONFLICT);
+    REPEAT(change_role);
+    REPEAT(reset_link);
+    REPEAT_AS(remove_member, STORE_NOT_FOUND);
+    REPEAT(insert_invitation);
+    REPEAT_AS(delete_invitation, STORE_NOT_FOUND);
+    check_ok(insert_invitation());
+    REPEAT_AS(join, STORE_NOT_FOUND);
+    check(accept_invitation() == STORE_NOT_FOUND, "an invitation counts once");
+    check(insert_invitation() == STORE_CONFLICT, "a member is not invited");
+    member_id = "mbr_6";
+    check_ok(remove_member());
 }
 
 static enum store_result delete_old_logins(void) {
@@ -530,6 +634,9 @@ static void check_logins(void) {
     check(insert_late_session() == STORE_NOT_FOUND, "another password ends a login");
     REPEAT(insert_session);
     REPEAT(renew_session);
+    REPEAT(confirm_session);
+    check_ok(choose_workspace());
+    check_members();
     REPEAT(insert_link);
     REPEAT_AS(use_link, STORE_CONFLICT);
     REPEAT(delete_other_sessions);
@@ -839,6 +946,21 @@ static enum store_result mark_read(void) {
     return store_mark_read(store, "usr_1", owned_thread, NULL, &unread);
 }
 
+static enum store_result mark_unread(void) {
+    int64_t unread;
+    return store_mark_unread(store, "usr_1", owned_thread, &unread);
+}
+
+static enum store_result mark_done(void) {
+    struct store_done left;
+    return store_mark_done(store, "usr_1", owned_thread, INT64_MAX, now, &left);
+}
+
+static enum store_result unmark_done(void) {
+    struct store_done left;
+    return store_unmark_done(store, "usr_1", owned_thread, &left);
+}
+
 static enum store_result change_line(void) {
     const struct line_change change = {
         .sets_name = true, .name = "Desk", .archives = true, .now = now};
@@ -893,6 +1015,9 @@ static void check_owner(void) {
     REPEAT(block_everywhere);
     REPEAT(unblock_line);
     REPEAT(mark_read);
+    REPEAT(mark_unread);
+    REPEAT(mark_done);
+    REPEAT(unmark_done);
     REPEAT(change_line);
     REPEAT(bring_line_back);
 }

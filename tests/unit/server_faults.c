@@ -111,10 +111,10 @@ static void check_read_only(void) {
 }
 
 static void check_lost_read(void) {
-    struct store_webhook_config webhook;
+    struct store_webhook webhook;
     end_session();
     check(store_is_alive(store, database), "a process that may connect keeps the store");
-    check_ok(store_find_webhook_config(store, &arena, "usr_1", &webhook));
+    check_ok(store_find_first_webhook(store, &arena, "usr_1", &webhook));
     check(strcmp(webhook.url, "http://127.0.0.1:9/") == 0, "%s", webhook.url);
 }
 
@@ -288,8 +288,11 @@ int main(void) {
     }
     log_to("/dev/null"); /* the store logs each repetition */
     open_state();
-    struct store_new_user second = {
-        .id = "usr_2", .email = "b@example.org", .token_hash = {2}, .now = now};
+    struct store_new_user second = {.id = "usr_2",
+                                    .member_id = "mbr_2",
+                                    .email = "b@example.org",
+                                    .token_hash = {2},
+                                    .now = now};
     check_ok(store_insert_user(store, &second));
     other = PQconnectdb(database);
     check_deadlock();

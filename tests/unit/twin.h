@@ -124,8 +124,14 @@ static inline void change(const char *sql) {
 
 /* --- a user --- */
 
+/* The id of the member with the email of a user. */
+static inline const char *member_of(const char *id) {
+    return id ? arena_printf(&arena, "mbr_%s", id + 4) : NULL;
+}
+
 static inline void insert_user(const char *id, const char *address) {
-    struct store_new_user user = {.id = id, .email = address, .now = now};
+    struct store_new_user user = {
+        .id = id, .member_id = member_of(id), .email = address, .now = now};
     snprintf((char *)user.token_hash, sizeof user.token_hash, "%s", id + 4);
     check_ok(store_insert_user(store, &user));
 }

@@ -3,11 +3,13 @@
 #ifndef SWITCHBOARD_TEST_TWIN_ADMIN_H
 #define SWITCHBOARD_TEST_TWIN_ADMIN_H
 
+#include "store/deed.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
+#include "store/invitation.h"
 #include "store/line.h"
-#include "store/logins.h"
 #include "store/refusal.h"
+#include "store/scoped_token.h"
 #include "store/sealed.h"
 #include "twin_outbox.h"
 
@@ -117,6 +119,7 @@ static inline void insert_same(int twin, int round) {
     struct store_new_user user = {.id = text("usr_%s.%d.%d", user_id, round, twin),
                                   .email = text("%d.%s", round, email),
                                   .now = now};
+    user.member_id = member_of(user.id);
     snprintf((char *)user.token_hash, sizeof user.token_hash, "%s", user.id + 4);
     if (is_phase(round, 1, 2))
         ends_round(twin, "store_insert_user");
@@ -157,6 +160,7 @@ static inline void insert_lines(int twin, int round) {
     char id[ID_SIZE];
     if (is_phase(round, 1, 2)) {
         ends_round(twin, "store_insert_line");
+        does(store_register_line(store, phone_id));
         does(store_archive_line(store, phone_id, now));
         return;
     }
@@ -177,7 +181,7 @@ static const unsigned char session_device[CRYPTO_HASH_SIZE] = {4};
 
 static inline struct store_new_session session_of(const char *user) {
     struct store_new_session session = {.id = new_id("ses_"),
-                                        .user_id = user,
+                                        .member_id = member_of(user),
                                         .password = "hash",
                                         .address = "192.0.2.1",
                                         .agent = "curl",
@@ -196,7 +200,7 @@ static inline const unsigned char *link_of(const char *user) {
 static inline void make_users_with_logins(void) {
     make_users();
     for (int i = 0; i < USERS; i++) {
-        check_ok(store_set_password(store, user_of(i), "hash", NULL, now));
+        check_ok(store_set_password(store, member_of(user_of(i)), "hash", NULL, now));
         check_ok(store_insert_link(store, email_of(i), link_of(user_of(i)), now));
     }
 }
@@ -210,7 +214,9 @@ static inline void delete_users(int twin, int round) {
     switch (twin) {
     case 0:
     case 1: may(store_delete_user(store, email_of(round), now), STORE_NOT_FOUND); return;
-    case 2: may(store_set_password(store, user, "hash", &session, now), STORE_NOT_FOUND); return;
+    case 2:
+        may(store_set_password(store, member_of(user), "hash", &session, now), STORE_NOT_FOUND);
+        return;
     case 3: may(store_insert_session(store, &session), STORE_NOT_FOUND); return;
     case 4:
         may(store_insert_link(store, email_of(round), link_of("new"), now), STORE_NOT_FOUND);
@@ -223,12 +229,12 @@ static inline void delete_users(int twin, int round) {
         may(store_replace_token(store, email_of(round), link_of(user), "abcd", now),
             STORE_NOT_FOUND);
         return;
-    default: does(store_rehash_password(store, user, "hash", "hash"));
+    default: does(store_rehash_password(store, member_of(user), "hash", "hash"));
     }
 }
 
 static inline void verify_deleted(int rounds) {
-    static const char *const tables[] = {"session", "user_password", "login_link", "api_token"};
+    static const char *const tables[] = {"session", "membership", "invitation", "api_token"};
     holds(rounds < USERS ? rounds : USERS,
           "SELECT count(*) FROM \"user\" WHERE id LIKE '%s.%%' AND deleted_at IS NOT NULL",
           user_id);
@@ -237,12 +243,14 @@ static inline void verify_deleted(int rounds) {
               "SELECT count(*) FROM \"%s\" x JOIN \"user\" u ON u.id = x.user_id "
               "WHERE u.deleted_at IS NOT NULL",
               tables[i]);
+    holds(0, "SELECT count(*) FROM member m JOIN \"user\" u ON substr(u.id, 5) = substr(m.id, 5) "
+             "WHERE u.deleted_at IS NOT NULL");
 }
 
 /* --- sessions --- */
 
 static inline void make_password(void) {
-    check_ok(store_set_password(store, user_id, "hash", NULL, now));
+    check_ok(store_set_password(store, member_of(user_id), "hash", NULL, now));
 }
 
 static inline void log_in(int twin, int round) {
@@ -253,6 +261,45 @@ static inline void log_in(int twin, int round) {
 
 static inline void verify_sessions(int rounds) {
     holds(rounds * TWINS < SESSIONS_MAX ? rounds * TWINS : SESSIONS_MAX, OF_USER("session"));
+}
+
+static inline bool insert_scoped(const char *id) {
+    const struct store_scoped_token token = {.id = id,
+                                             .name = "x",
+                                             .last4 = "x",
+                                             .scopes = "basic",
+                                             .created_by = "x",
+                                             .created_at = now,
+                                             .expires_at = now + 1};
+    unsigned char hash[CRYPTO_HASH_SIZE];
+    crypto_sha256(slice_of(id), hash);
+    return may(store_insert_scoped_token(store, user_id, &token, hash), STORE_CONFLICT);
+}
+
+/* There are never more than SCOPED_TOKENS_MAX. */
+static inline void insert_tokens(int twin, int round) {
+    const char *id = new_id("tok_");
+    if (insert_scoped(id))
+        does(store_change_scoped_token(store, user_id, id, text("%d of %d", twin, round), NULL));
+}
+
+static inline void verify_tokens(int rounds) {
+    holds(rounds * TWINS < SCOPED_TOKENS_MAX ? rounds * TWINS : SCOPED_TOKENS_MAX,
+          OF_USER("scoped_token"));
+}
+
+/* A token is revoked once. */
+static inline void revoke_tokens(int twin, int round) {
+    const char *id = text("tok_%s.%d", user_id, round / 3);
+    if (is_phase(round, 0, 3)) {
+        if (twin == 0)
+            insert_scoped(id);
+    } else if (is_phase(round, 1, 3)) {
+        is_only(may(store_delete_scoped_token(store, user_id, id), STORE_NOT_FOUND),
+                "store_delete_scoped_token");
+    } else {
+        ends_round(twin, "store_delete_scoped_token");
+    }
 }
 
 /* A link is used once; its session ends in one of several ways. */
@@ -269,10 +316,126 @@ static inline void use_links(int twin, int round) {
     } else {
         ends_round(twin, "store_use_link");
         if (twin % 2)
-            does(store_delete_other_sessions(store, user_id, "", &count));
+            does(store_delete_other_sessions(store, user_id, member_of(user_id), "", &count));
         else
-            may(store_delete_session(store, user_id, session.id), STORE_NOT_FOUND);
+            may(store_delete_session(store, user_id, member_of(user_id), session.id),
+                STORE_NOT_FOUND);
     }
+}
+
+/* --- members and invitations --- */
+
+static inline enum store_result invite(const char *id, const char *address) {
+    const struct store_invitation invitation = {.id = id,
+                                                .user_id = user_id,
+                                                .email = address,
+                                                .role = ROLE_OWNER,
+                                                .created_by = "x",
+                                                .created_at = now,
+                                                .expires_at = now + 1000};
+    enum member_refusal refusal;
+    return store_insert_invitation(store, &invitation, link_of(id), &refusal);
+}
+
+/* An invitation is accepted by one new member, or revoked. */
+static inline void join(int twin, int round) {
+    const char *id = text("inv_%s.%d", user_id, round / 3);
+    struct store_new_session session = session_of(fresh_id("usr_"));
+    struct store_acceptance acceptance = {
+        .member_id = session.member_id, .name = "x", .password = "hash", .now = now};
+    enum member_refusal refusal;
+    memcpy(acceptance.hash, link_of(id), CRYPTO_HASH_SIZE);
+    if (is_phase(round, 0, 3)) {
+        if (twin == 0)
+            does(invite(id, text("j%d.%s", round / 3, email)));
+    } else if (is_phase(round, 1, 3) && twin) {
+        is_only(may(store_join(store, &acceptance, &session, &refusal), STORE_NOT_FOUND),
+                "an invitation");
+    } else if (is_phase(round, 1, 3)) {
+        is_only(may(store_delete_invitation(store, user_id, id), STORE_NOT_FOUND), "an invitation");
+    } else {
+        ends_round(twin, "an invitation");
+    }
+}
+
+/* A member of another workspace accepts an invitation once, in a session that shows both. */
+static inline void accept_one(int twin, const char *id) {
+    const char *session_id = text("ses_%s", id), *member_id = member_of(user_of(0));
+    struct store_acceptance acceptance = {
+        .member_id = member_id, .session_id = session_id, .now = now};
+    enum member_refusal refusal;
+    memcpy(acceptance.hash, link_of(id), CRYPTO_HASH_SIZE);
+    if (twin == 0)
+        does(store_confirm_session(store, user_of(0), session_id, now));
+    else if (twin == 1)
+        may(store_choose_workspace(store, session_id, member_id, user_id), STORE_NOT_FOUND);
+    else
+        is_only(may(store_accept_invitation(store, &acceptance, &refusal), STORE_NOT_FOUND),
+                "store_accept_invitation");
+}
+
+static inline void accept(int twin, int round) {
+    const char *id = text("inv_a%s.%d", user_id, round / 3), *session_id = text("ses_%s", id);
+    struct store_new_session session = session_of(user_of(0));
+    const struct store_member_change end = {.user_id = user_id, .member_id = session.member_id};
+    enum member_refusal refusal;
+    session.id = session_id;
+    memcpy(session.hash, link_of(session_id), CRYPTO_HASH_SIZE);
+    if (is_phase(round, 1, 3)) {
+        accept_one(twin, id);
+        return;
+    }
+    if (is_phase(round, 2, 3))
+        ends_round(twin, "store_accept_invitation");
+    if (twin)
+        return;
+    if (is_phase(round, 0, 3)) {
+        does(store_insert_session(store, &session));
+        does(invite(id, email_of(0)));
+        return;
+    }
+    if (ask(text("SELECT count(*) FROM session WHERE id = '%s' AND user_id = '%s'", session_id,
+                 user_id)) != 1)
+        fault("the session does not show the workspace");
+    does(store_remove_member(store, &end, &refusal));
+}
+
+/* Two owners who lower, remove or add each other, or get a link: one remains. */
+static inline void make_owner(const char *address) {
+    const struct store_new_member member = {.id = fresh_id("mbr_"),
+                                            .user_id = user_id,
+                                            .email = address,
+                                            .name = "x",
+                                            .role = ROLE_OWNER,
+                                            .created_by = "x",
+                                            .now = now};
+    enum member_refusal refusal;
+    may(store_add_member(store, &member, &refusal), STORE_CONFLICT);
+}
+
+static inline void end_owners(int twin, int round) {
+    const char *address = twin % 2 ? email : text("other.%s", email);
+    char id[ID_SIZE];
+    enum member_refusal refusal;
+    if (is_phase(round, 1, 2)) {
+        if (twin == 0 && !ask(text("SELECT count(*) FROM membership WHERE user_id = '%s' AND "
+                                   "role = 'owner'",
+                                   user_id)))
+            fault("no owner remains");
+        return;
+    }
+    make_owner(address);
+    if (!may(store_find_member(store, address, id), STORE_NOT_FOUND))
+        return;
+    const struct store_member_change change = {
+        .user_id = user_id, .member_id = id, .role = twin < 4 ? ROLE_NONE : ROLE_ADMIN};
+    if (twin > 5)
+        may(store_insert_reset_link(store, &change, link_of(new_id("lnk_")), now + 1, &refusal),
+            STORE_NOT_FOUND);
+    else if (twin < 4)
+        may(store_remove_member(store, &change, &refusal), STORE_NOT_FOUND);
+    else
+        may(store_change_role(store, &change, &refusal), STORE_NOT_FOUND);
 }
 
 /* A session that has ended is deleted or renewed. */
@@ -517,6 +680,29 @@ static inline void verify_refusals(int rounds) {
     holds(rounds, "SELECT count(*) FROM webhook_refusal WHERE count = %d", TWINS);
     holds(rounds, "SELECT count(*) FROM webhook_refusal");
     holds(1, "SELECT count(*) FROM heartbeat WHERE name = 'twin'");
+}
+
+/* --- the trail --- */
+
+static inline void leave_trail(int twin, int round) {
+    struct store_deed deed = {.actor = "twin",
+                              .actor_name = text("%d.%d", round, twin),
+                              .address = "",
+                              .request_id = "",
+                              .now = now,
+                              .action = "twin.act",
+                              .details = "{}"};
+    size_t removed;
+    snprintf(deed.id, sizeof deed.id, "%s", new_id("trl_"));
+    store_begin_deed(&deed);
+    does(store_leave_trail(store, user_id, NULL));
+    does(store_leave_trail(store, user_id, NULL)); /* a repetition leaves no second row */
+    store_begin_deed(NULL);
+    may(store_delete_old_trail(store, 1, &removed), STORE_BUSY);
+}
+
+static inline void verify_trail(int rounds) {
+    holds(rounds * TWINS, "SELECT count(*) FROM trail WHERE action = 'twin.act'");
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "store/block.h"
 #include "store/contact_split.h"
+#include "store/done_mark.h"
 #include "store/flow.h"
 #include "store/forward.h"
 #include "store/read_mark.h"
@@ -345,6 +346,30 @@ static inline void mark_read(int twin, int round) {
 
 static inline void verify_unread(int rounds) {
     holds(rounds * TWINS / 2, "SELECT unread FROM thread WHERE id = '%s'", read_thread);
+}
+
+/* --- marks as done, while messages arrive --- */
+
+static inline void mark_done(int twin, int round) {
+    struct store_done left;
+    int64_t unread;
+    if (twin % 3 == 0)
+        does(store_mark_done(store, user_id, read_thread, round * TWINS, now, &left));
+    else if (twin % 3 == 1 && round % 2)
+        does(store_mark_unread(store, user_id, read_thread, &unread));
+    else if (twin % 3 == 1)
+        does(store_unmark_done(store, user_id, read_thread, &left));
+    else
+        ingest(message_of(text("wamid.%d.%d", round, twin), "15550001", NULL));
+}
+
+static inline void verify_done(int rounds) {
+    (void)rounds;
+    holds(0,
+          "SELECT count(*) FROM thread t WHERE t.id = '%s' AND coalesce(t.waiting_since, 0) <> "
+          "coalesce((SELECT min(m.timestamp) FROM message m WHERE m.thread_id = t.id "
+          "AND m.done_at IS NULL), 0)",
+          read_thread);
 }
 
 /* --- payloads about two users, in both orders --- */

@@ -3,6 +3,7 @@
  * so. */
 #include "store/upkeep.h"
 #include "twin_admin.h"
+#include "twin_life.h"
 #include "twin_locks.h"
 
 /* clang-format off */
@@ -24,6 +25,7 @@ static const struct twins cases[] = {
     {"store_split_contact: a merge, store_ingest store_insert_send store_block",
      make_merged_pairs, split_merged, verify_split, false},
     {"store_mark_read store_ingest", make_thread, mark_read, verify_unread, false},
+    {"store_mark_done store_unmark_done store_mark_unread store_ingest", make_thread, mark_done, verify_done, false},
     {"store_ingest: a forward", make_forward, forward_again, verify_forwards, false},
     {"store_upsert_flows store_upsert_template_flows", NULL, upsert_lists, verify_lists, true},
     {"store_exchange_events store_release_event", make_queue, deliver, verify_deliveries, true},
@@ -41,11 +43,20 @@ static const struct twins cases[] = {
     {"store_set_subscribed_fields store_insert_webhook", NULL, set_fields, verify_fields, false},
     {"store_insert_user", NULL, insert_same, NULL, false},
     {"store_set_plan", NULL, set_plans, verify_plans, false},
-    {"store_insert_line store_change_line store_archive_line store_insert_account",
+    {"store_insert_line store_change_line store_register_line store_archive_line "
+     "store_insert_account",
      NULL, insert_lines, verify_lines, false},
     {"store_delete_user store_set_password store_insert_link store_replace_token "
      "store_rehash_password", make_users_with_logins, delete_users, verify_deleted, false},
     {"store_insert_session", make_password, log_in, verify_sessions, false},
+    {"store_join store_insert_invitation store_delete_invitation", NULL, join, NULL, false},
+    {"store_accept_invitation store_confirm_session store_choose_workspace",
+     make_users_with_logins, accept, NULL, false},
+    {"store_add_member store_remove_member store_change_role store_insert_reset_link", NULL,
+     end_owners, NULL, false},
+    {"store_insert_scoped_token store_change_scoped_token", NULL, insert_tokens, verify_tokens,
+     false},
+    {"store_delete_scoped_token", NULL, revoke_tokens, NULL, false},
     {"store_use_link store_delete_session store_delete_other_sessions",
      NULL, use_links, NULL, false},
     {"store_renew_session store_delete_old_logins", make_password, renew, NULL, false},
@@ -57,6 +68,9 @@ static const struct twins cases[] = {
     {"store_upsert_refusal store_delete_refusal store_upsert_heartbeat "
      "store_end_heartbeat store_delete_heartbeats",
      NULL, refuse, verify_refusals, false},
+    {"store_leave_trail store_delete_old_trail", NULL, leave_trail, verify_trail, false},
+    {"store_prune store_set_retention store_hold_contact store_ingest", make_old_threads,
+     prune_old, verify_pruned, false},
     {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
     {"store_delete_old_rows store_delete_old_logins", make_key, delete_old, NULL, false},
     {"store_delete_old_rows store_delete_old_logins: the work of another", make_key, leave_chores,

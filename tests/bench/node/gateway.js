@@ -11,7 +11,6 @@
 // In favour of the controls: the platform's access token is from the environment, Switchboard decrypts it
 // for each send; no Idempotency-Key, no counters for /metrics, no record of the last requests, no
 // confinement, no check for a changed configuration or database; log lines are written 4 KB at a time;
-// Apache keeps its connections to them (ttl=60), and makes a new one for each request to a pool;
 // Fastify has a compiled serializer for `me`.
 //
 // In favour of Switchboard: the row of the token, the plan and the line are kept in the process until a

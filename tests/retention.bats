@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# Retention: GET and PATCH /v2/retention, `switchboard retention`, what the courier deletes, and what
+# GET /v2/changes reports of it (doc/api/inbox_write.md)
+# shellcheck disable=SC2016,SC2153,SC2154  # $ is of jq; make_user sets variables
+load helpers/all
+load helpers/conventions
+load helpers/webhook
+load helpers/courier
+load helpers/inbox
+
+A=15550100001 B=15550100002
+NOW=$(date +%s)
+
+days_ago() { # DAYS: seconds since 1970
+    printf '%s' $((NOW - $1 * 86400))
+}
+
+user_id() {
+    db "SELECT user_id FROM account WHERE id = '$ACCOUNT'"
+}
+
+# The courier passes all threads of the user again.
+prune() {
+    db "UPDATE retention SET walk_at = 0 WHERE user_id = '$(user_id)'"
+    courier --once
+    [[ $(db "SELECT walk_at > $(date +%s)000 FROM retention WHERE user_id = '$(user_id)'") == [1t] ]] ||
+        fail 'the walk is not at its end'
+}
+
+wamids() {
+    db "SELECT wamid FROM message WHERE user_id = '$(user_id)' ORDER BY wamid" | xargs
+}
+
+@test "nothing is deleted until a retention is set, and what is set is answered" {
+    make_user
+    writes wamid.old "$A" "$(days_ago 4000)"
+    api GET /v2/retention
+    assert_success
+    assert_conventions
+    assert_json .data '{"messageDays":null,"rawDays":null}'
+    courier --once
+    assert_equal "$(wamids)" wamid.old
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    assert_json .data '{"messageDays":30,"rawDays":null}'
+    api PATCH /v2/retention -d '{"rawDays":8}'
+    assert_json .data '{"messageDays":30,"rawDays":8}'
+    api PATCH /v2/retention -d '{"messageDays":null}'
+    assert_json .data '{"messageDays":null,"rawDays":8}'
+    prune
+    assert_equal "$(wamids)" wamid.old
+    for days in 7 0 -1 36501 '"30"' 8.5; do
+        api PATCH /v2/retention -d "{\"messageDays\":$days}"
+        assert_status 400
+    done
+    api GET /v2/retention
+    assert_json .data '{"messageDays":null,"rawDays":8}'
+}
+
+@test "messages older than the limit go, with their statuses; newer ones, their thread and its counts stay" {
+    local thread change id
+    make_user
+    for id in 1 2; do
+        writes "wamid.old$id" "$A" "$(days_ago 31)"
+    done
+    writes wamid.new1 "$A" "$(days_ago 29)"
+    thread=$(thread_of "$A")
+    db "INSERT INTO message_status (user_id, message_id, status, recipient, timestamp, body, received_at)
+        SELECT user_id, id, 'read', '', 1, body, 1 FROM message WHERE wamid LIKE 'wamid.old%'"
+    api GET /v2/changes
+    change=$(value .data.change)
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    prune
+    assert_equal "$(wamids)" wamid.new1
+    assert_equal "$(db "SELECT count(*) FROM message_status WHERE message_id NOT IN (SELECT id FROM message)")" 0
+    api GET "/v2/threads/$thread"
+    assert_json .data.unread 1
+    assert_that ".data.waitingSince[0:10] == \"$(date -u -d "@$(days_ago 29)" +%F)\""
+    api GET "/v2/changes?after=$change"
+    assert_conventions
+    assert_json '[.data.threads[].id]' "[\"$thread\"]"
+    assert_json '[.data.removed[] | [.threadId, .before[0:10]]]' \
+        "[[\"$thread\",\"$(date -u -d '30 days ago' +%F)\"]]"
+    change=$(value .data.change)
+    prune
+    api GET "/v2/changes?after=$change"
+    assert_status 304
+}
+
+@test "a thread without messages goes, with a contact that has no other thread and no block, and is reported" {
+    local gone kept contact change table
+    make_user
+    writes wamid.g1 "$A" "$(days_ago 100)" Hello 'Quentin Unusual'
+    writes wamid.g2 "$B" "$(days_ago 100)"
+    gone=$(thread_of "$A") kept=$(contact_of "$B") contact=$(contact_of "$A")
+    api PUT "/v2/contacts/$kept/block" -d '{}'
+    api GET /v2/changes
+    change=$(value .data.change)
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    prune
+    assert_equal "$(wamids)" ''
+    assert_equal "$(contact_of "$A")|$(contact_of "$B")" "|$kept"
+    for table in contact_term contact_alias contact_sign contact_merge lead; do
+        assert_equal "$table $(db "SELECT count(*) FROM $table WHERE contact_id = '$contact'")" "$table 0"
+    done
+    api GET "/v2/changes?after=$change"
+    assert_json '.data.threads' '[]'
+    assert_that ".data.removed | map(select(.threadId == \"$gone\" and .before == null)) | length == 1"
+    api GET "/v2/threads/$gone"
+    assert_error 404 NOT_FOUND
+    # a person who writes again is a new contact
+    writes wamid.g3 "$A" "$(days_ago 0)"
+    [[ -n $(contact_of "$A") && $(contact_of "$A") != "$contact" ]]
+}
+
+@test "a change of identity goes with its contact, but not with another one that has the number now" {
+    make_user
+    writes wamid.old "$A" "$(days_ago 31)"
+    # the first is of the person who left the number to this contact
+    db "INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, new_phone, new_bsuid)
+        VALUES ('$ACCOUNT', 1, '$A', '', '$B', ''), ('$ACCOUNT', 2, '$A', '', '$A', 'US.1')"
+    db "UPDATE contact SET bsuid = 'US.1' WHERE phone = '$A' AND account_id = '$ACCOUNT'"
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    prune
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE account_id = '$ACCOUNT'")" 0
+    assert_equal "$(db "SELECT at FROM identity_change WHERE account_id = '$ACCOUNT'")" 1
+}
+
+@test "a contact on hold keeps everything until it is released" {
+    make_user
+    writes wamid.h1 "$A" "$(days_ago 100)"
+    writes wamid.h2 "$B" "$(days_ago 100)"
+    run switchboard contact hold "$(contact_of "$A")"
+    assert_equal "$status" 0
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    prune
+    assert_equal "$(wamids)" wamid.h1
+    switchboard contact release "$(contact_of "$A")"
+    prune
+    assert_equal "$(wamids)" ''
+    run switchboard contact hold con_none
+    assert_equal "$status" 1
+}
+
+@test "raw updates older than rawDays go, those of other users and younger ones stay" {
+    local mine
+    make_user OTHER_
+    make_user
+    mine=$ACCOUNT
+    db "INSERT INTO platform_update VALUES ('$mine', 'old', 'x', x'7b7d', $(days_ago 9)000),
+        ('$mine', 'new', 'x', x'7b7d', $(days_ago 7)000), ('$OTHER_ACCOUNT', 'other', 'x', x'7b7d', 1)"
+    api PATCH /v2/retention -d '{"rawDays":8}'
+    prune
+    assert_equal "$(db "SELECT key FROM platform_update WHERE key IN ('old', 'new', 'other') ORDER BY key" | xargs)" 'new other'
+    db "DELETE FROM platform_update WHERE key IN ('new', 'other')"
+}
+
+@test "several parts delete all of a long thread, and a walk goes on where it was" {
+    make_user
+    writes wamid.0 "$A" "$(days_ago 20)"
+    writes wamid.b "$B" "$(days_ago 1)"
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
+        INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at,
+            timestamp, body, created_at)
+        SELECT m.id || n.i, m.user_id, m.thread_id, m.line_id, m.wamid || '.' || n.i, m.direction, m.source, m.type,
+            m.status, 1, m.timestamp + n.i, m.body, 1 FROM n, message m WHERE m.wamid = 'wamid.0'"
+    api PATCH /v2/retention -d '{"messageDays":10}'
+    # as after a process that was killed behind the first thread
+    db "UPDATE retention SET place_at = $(days_ago 20)000, place_id = 'zzz'"
+    prune
+    assert_equal "$(db "SELECT count(*) FROM message WHERE user_id = '$(user_id)'")" 1702
+    prune
+    assert_equal "$(wamids)" wamid.b
+}
+
+@test "switchboard retention sets and lists the limits, and refuses fewer than 8 days" {
+    make_user
+    run switchboard retention set "$EMAIL" --messages 365 --raw 90 --json
+    assert_equal "$(gojq -c . <<<"$output")" "{\"email\":\"$EMAIL\",\"messageDays\":365,\"rawDays\":90}"
+    switchboard retention set "$EMAIL" --raw never
+    run switchboard retention list --json
+    assert_equal "$(gojq -c "map(select(.email == \"$EMAIL\"))" <<<"$output")" \
+        "[{\"email\":\"$EMAIL\",\"messageDays\":365,\"rawDays\":null}]"
+    switchboard retention list | grep -qE "^$EMAIL +365 +never\$"
+    run switchboard retention set "$EMAIL" --messages 7
+    assert_equal "$status" 2
+    run switchboard retention set none@example.org.none --messages 8
+    assert_equal "$status" 1
+    switchboard trail "$EMAIL" | grep -q 'retention.set'
+}

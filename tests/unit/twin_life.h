@@ -1,0 +1,73 @@
+/* Retention, while messages and statuses arrive (twin.h). */
+#ifndef SWITCHBOARD_TEST_TWIN_LIFE_H
+#define SWITCHBOARD_TEST_TWIN_LIFE_H
+
+#include "store/retention.h"
+#include "twin_messages.h"
+
+#define LONG_AGO (100 * 24 * 60 * 60 * INT64_C(1000))
+
+static inline void receive_at(const char *wamid, const char *phone, int64_t at) {
+    struct store_update update = message_of(wamid, phone, NULL);
+    update.message.timestamp = at;
+    ingest(update);
+}
+
+static inline void make_old_threads(void) {
+    for (int i = 0; i < TWINS; i++)
+        receive_at(text("wamid.old.first.%d", i), text("1%d", i), now - LONG_AGO);
+}
+
+static inline void set_and_prune(void) {
+    const struct store_retention days = {.user_id = user_id, .message_days = 8};
+    size_t removed;
+    does(store_set_retention(store, &days, now));
+    for (int i = 0; i < 4; i++)
+        may(store_prune(store, now, &removed), STORE_BUSY);
+}
+
+/* Twin 0 and 1 delete what the others receive. A report may be of a message that is gone. */
+static inline void prune_old(int twin, int round) {
+    if (twin < 2)
+        set_and_prune();
+    else if (twin < 4)
+        receive_at(text("wamid.new.%d.%d", round, twin), text("1%d", round % TWINS), now);
+    else if (twin < 6)
+        receive_at(text("wamid.old.%d", round), text("1%d", round % TWINS), now - LONG_AGO);
+    else
+        ingest(status_of(text("wamid.old.%d", round), twin == 6 ? "read" : "delivered",
+                         text("1%d", round % TWINS), NULL));
+    if (twin == 7)
+        may(store_hold_contact(store,
+                               ask_text(text("SELECT id FROM contact WHERE account_id = '%s' "
+                                             "ORDER BY id LIMIT 1",
+                                             account_id)),
+                               round % 2, now),
+            STORE_NOT_FOUND);
+}
+
+static inline void verify_pruned(int rounds) {
+    size_t removed = 1;
+    change(arena_printf(&arena, "UPDATE contact SET held_at = NULL WHERE account_id = '%s'",
+                        account_id));
+    does(store_set_retention(
+        store, &(struct store_retention){.user_id = user_id, .message_days = 8}, now));
+    while (removed)
+        does(store_prune(store, now, &removed));
+    holds(rounds * 2, "SELECT count(*) FROM message WHERE line_id = '%s' AND wamid LIKE '%%new%%'",
+          line_id);
+    holds(0,
+          "SELECT count(*) FROM message WHERE line_id = '%s' AND timestamp < (SELECT walk_at "
+          "FROM retention WHERE user_id = '%s') - 9 * CAST(86400000 AS BIGINT)",
+          line_id, user_id);
+    holds(0,
+          "SELECT count(*) FROM thread t WHERE t.line_id = '%s' AND t.unread > (SELECT count(*) "
+          "FROM message m WHERE m.thread_id = t.id AND m.direction = 'in')",
+          line_id);
+    holds(0,
+          "SELECT count(*) FROM thread t WHERE t.line_id = '%s' AND NOT EXISTS (SELECT 1 "
+          "FROM message m WHERE m.thread_id = t.id)",
+          line_id);
+}
+
+#endif

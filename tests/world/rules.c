@@ -1,0 +1,70 @@
+/* The rules that the database of a world must keep at its end. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+/* The rule of a kind of usage, which counts the messages of a condition. */
+#define USAGE(measure, condition)                                                                  \
+    {                                                                                              \
+        "the usage '" measure "' differs from a recount",                                          \
+            "SELECT (SELECT count(*) FROM message WHERE " condition ") <> "                        \
+            "(SELECT coalesce(sum(count), 0) FROM usage WHERE measure = '" measure "')"            \
+    }
+
+/* Each counts what must not be there. */
+static const struct {
+    const char *text, *sql;
+} rules[] = {
+    {"an event is still pending", "SELECT count(*) FROM event WHERE state = 'pending'"},
+    {"an event was given up although its receivers work again",
+     "SELECT count(*) FROM delivery WHERE state = 'dead'"},
+    {"a delivery is leased", "SELECT count(*) FROM delivery WHERE state = 'pending'"},
+    {"the unread messages of a thread differ from a recount",
+     "SELECT count(*) FROM thread t WHERE unread <> (SELECT count(*) FROM message m WHERE "
+     "m.thread_id = t.id AND m.direction = 'in' AND m.source <> 'history')"},
+    USAGE("in", "direction = 'in' AND source <> 'history'"),
+    USAGE("out", "direction = 'out' AND source <> 'history'"),
+    USAGE("sent", "direction = 'out' AND status IN ('sent', 'delivered', 'read')"),
+    USAGE("delivered", "direction = 'out' AND status IN ('delivered', 'read')"),
+    USAGE("read", "direction = 'out' AND status = 'read'"),
+    {"a message has no event",
+     "SELECT count(*) FROM message m WHERE source = 'webhook' AND NOT EXISTS (SELECT 1 FROM event "
+     "e "
+     "WHERE e.type = 'message.received' AND instr(CAST(e.body AS TEXT), '\"' || m.wamid || '\"'))"},
+    {"a contact has two threads", "SELECT count(*) - count(DISTINCT contact_id) FROM thread"},
+    {"the sequence of events has a gap or a repetition",
+     "SELECT max(n) - 1 FROM (SELECT count(*) AS n FROM event GROUP BY user_id, is_forward, "
+     "sequence UNION SELECT 1)"},
+    {"a foreign key leads nowhere", "SELECT count(*) FROM pragma_foreign_key_check"},
+    {"the database is damaged",
+     "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"},
+};
+
+enum { LONGEST_DELIVERY_MS = 60000 };
+
+/* An event that is done at a webhook arrived there; in a calm world in time, whatever the receivers
+ * of another user do. The webhooks have the names r0, r1, ... */
+static void check_delivery(sqlite3_stmt *row) {
+    const char *id = (const char *)sqlite3_column_text(row, 0);
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    const int64_t arrival = receivers_arrival((size_t)(name[1] - '0'), id);
+    if (arrival < 0)
+        world_violate("event %s is done, and receiver %s did not get it", id, name);
+    else if (world.is_calm && arrival > sqlite3_column_int64(row, 2) + LONGEST_DELIVERY_MS)
+        world_violate("event %s arrived at receiver %s after %lld ms", id, name,
+                      (long long)(arrival - sqlite3_column_int64(row, 2)));
+}
+
+void rules_check(void) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const int64_t found = gateway_number(rules[i].sql);
+        if (found != 0)
+            world_violate("%s: %lld", rules[i].text, (long long)found);
+    }
+    gateway_rows("SELECT d.event_id, w.name, e.created_at FROM delivery d "
+                 "JOIN webhook w ON w.id = d.webhook_id JOIN event e ON e.id = d.event_id "
+                 "WHERE d.state = 'done' AND w.name LIKE 'r_'",
+                 check_delivery);
+}
