@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "delivery/kept_count.h"
 #include "disk.h"
 #include "world.h"
 
@@ -36,7 +37,7 @@ static struct {
 
 static const char *first_token; /* the one that the worlds begin with */
 
-static char prepared[4096], database[4200], config[4200];
+static char prepared[4096], database[4200], config[4200], pending[4200];
 static char *environment[] = {NULL, NULL};
 
 static const struct {
@@ -132,6 +133,7 @@ static void set_paths(const char *directory) {
     static char variable[4300];
     snprintf(database, sizeof database, "%s/data/switchboard.db", directory);
     snprintf(config, sizeof config, "%s/switchboard.conf", directory);
+    snprintf(pending, sizeof pending, "%s/pending", directory);
     snprintf(variable, sizeof variable, "SWITCHBOARD_CONFIG=%s", config);
     environment[0] = variable;
 }
@@ -465,15 +467,31 @@ int64_t gateway_number(const char *sql) {
     return taken_number;
 }
 
+/* Records of a full disk wait, which a courier stores at once. */
+static bool has_records(void) {
+    struct kept_tally tally;
+    if (kept_count(pending, &tally) != 0)
+        world_violate("the simulator cannot read %s", pending);
+    if (tally.refused)
+        world_violate("%d records of pending_dir cannot be stored", (int)tally.refused);
+    return tally.waiting > 0;
+}
+
+static int64_t read_next_work(void) {
+    return has_records()
+               ? 0
+               : gateway_number("SELECT min(next_attempt_at) FROM delivery WHERE state = 'pending'");
+}
+
 /* Read again only after a process has run: a parse of the schema takes longer than most requests.
  */
-int64_t gateway_next_attempt(void) {
+int64_t gateway_next_work(void) {
     static int64_t next;
     static uint64_t known; /* the state of the world in which it was read */
     const uint64_t state =
         random_of(world.seed, world_shared->programs_started) + world.power_failures;
     if (known != state || !gateway_is_idle())
-        next = gateway_number("SELECT min(next_attempt_at) FROM delivery WHERE state = 'pending'");
+        next = read_next_work();
     known = gateway_is_idle() ? state : 0;
     return next;
 }

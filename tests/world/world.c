@@ -340,9 +340,9 @@ static void make_acts(uint64_t seed) {
     world.quiet_at = at + SECOND;
 }
 
-/* cron starts a courier when events are due, if none runs. */
+/* cron starts a courier when it has work, if none runs. */
 static void cron(struct event *event) {
-    const int64_t next = gateway_next_attempt();
+    const int64_t next = gateway_next_work();
     const int64_t now = world_shared->clock + world_now() / 1000;
     int64_t pause = CRON_SECONDS * SECOND;
     if (next >= 0 && next <= now)
@@ -356,7 +356,7 @@ static void cron(struct event *event) {
 
 static bool all_is_done(void) {
     return world_now() > world.quiet_at && gateway_token && clients_are_done() &&
-           platform_is_done() && gateway_is_idle() && gateway_next_attempt() < 0;
+           platform_is_done() && gateway_is_idle() && gateway_next_work() < 0;
 }
 
 static void begin(uint64_t seed) {

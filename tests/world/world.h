@@ -127,8 +127,9 @@ struct sqlite3_stmt;
 void gateway_rows(const char *sql, void (*take)(struct sqlite3_stmt *row));
 /* The same: the number of the only row; -1: there is none. */
 int64_t gateway_number(const char *sql);
-/* When the next delivery is due, ms of the host's clock; -1: none is pending. */
-int64_t gateway_next_attempt(void);
+/* When a courier has work next, ms of the host's clock: the next delivery is due; 0: a record of
+ * pending_dir waits; -1: none. */
+int64_t gateway_next_work(void);
 
 /* --- the platform (platform.c) --- */
 
