@@ -4,6 +4,7 @@
 #include "api/team/invitations.h"
 #include "api/team/members.h"
 #include "base/token.h"
+#include "payload/team_json.h"
 #include "store/scoped_token.h"
 
 enum {
@@ -12,26 +13,6 @@ enum {
 };
 
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
-
-/* --- views --- */
-
-static void write_scopes(struct json_writer *out, const char *words) {
-    struct slice rest = slice_of(words);
-    json_write_array(out, "scopes");
-    while (rest.n)
-        json_write_string(out, NULL, slice_cut(&rest, ' '));
-    json_write_end(out);
-}
-
-static void write_token(struct json_writer *out, const struct store_scoped_token *token) {
-    json_write_text(out, "id", token->id);
-    json_write_text(out, "name", token->name);
-    json_write_text(out, "last4", token->last4);
-    write_scopes(out, token->scopes);
-    json_write_text(out, "createdBy", token->created_by);
-    json_write_time(out, "createdAt", token->created_at);
-    json_write_time_or_null(out, "expiresAt", token->expires_at);
-}
 
 static int list_tokens(struct request *rq, struct store_scoped_token **list, size_t *count) {
     enum store_result result =
@@ -58,7 +39,7 @@ static int get_tokens(struct request *rq) {
     json_write_array(&data, "items");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&data, NULL);
-        write_token(&data, &tokens[i]);
+        team_json_token(&data, &tokens[i]);
         json_write_end(&data);
     }
     json_write_end(&data);
@@ -99,7 +80,7 @@ static int reply_new(struct request *rq, const struct store_scoped_token *row,
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    write_token(&data, row);
+    team_json_token(&data, row);
     json_write_text(&data, "token", token->text);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
@@ -146,7 +127,7 @@ static int reply_changed(struct request *rq) {
         if (slice_equal(slice_of(tokens[i].id), rq->parameters[0])) {
             json_write_start(&data, rq->arena);
             json_write_object(&data, NULL);
-            write_token(&data, &tokens[i]);
+            team_json_token(&data, &tokens[i]);
             json_write_end(&data);
             return reply_data(rq, json_written(&data));
         }

@@ -3,6 +3,7 @@
 
 #include "api/auth.h"
 #include "api/paging.h"
+#include "payload/team_json.h"
 #include "payload/trail_csv.h"
 
 enum { CSV_ROWS_AT_ONCE = 500 };
@@ -20,22 +21,6 @@ static const struct field list_query[] = {
 
 /* --- JSON --- */
 
-static void write_row(struct json_writer *data, const struct store_trail_row *row) {
-    json_write_object(data, NULL);
-    json_write_text(data, "id", row->id);
-    json_write_time(data, "at", row->at);
-    json_write_object(data, "actor");
-    json_write_text(data, "id", row->actor);
-    json_write_text(data, "name", row->actor_name);
-    json_write_end(data);
-    json_write_text(data, "action", row->action);
-    json_write_text(data, "objectId", row->object_id);
-    json_write_raw(data, "details", slice_of(row->details));
-    json_write_text(data, "address", row->address);
-    json_write_text(data, "requestId", row->request_id);
-    json_write_end(data);
-}
-
 static int reply_json(struct request *rq, struct store_trail_filter *filter) {
     const size_t limit = paging_limit(rq);
     struct store_trail_row *rows;
@@ -50,8 +35,11 @@ static int reply_json(struct request *rq, struct store_trail_filter *filter) {
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     json_write_array(&data, "items");
-    for (size_t i = 0; i < shown; i++)
-        write_row(&data, &rows[i]);
+    for (size_t i = 0; i < shown; i++) {
+        json_write_object(&data, NULL);
+        team_json_trail_row(&data, &rows[i]);
+        json_write_end(&data);
+    }
     json_write_end(&data);
     paging_write(rq, &data, count > limit ? rows[shown - 1].id : NULL);
     json_write_end(&data);

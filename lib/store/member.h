@@ -96,6 +96,9 @@ enum store_result store_insert_reset_link(struct store *store,
 
 /* --- internal to the store: within the open transaction --- */
 
+/* Whether the workspace was not deleted. */
+bool member_workspace_exists(struct store *store, const char *user_id);
+
 /* Reads the role of a member; ROLE_NONE: it is none of the workspace. */
 enum role member_role(struct store *store, const char *user_id, const char *member_id);
 

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/team_json.h"
 #include "store/invitation.h"
 #include "store/listing.h"
 
@@ -138,15 +139,6 @@ int member_remove(struct invocation *call) {
 
 /* --- switchboard invitation --- */
 
-static void write_invitation(struct json_writer *json, const struct store_invitation *invitation) {
-    json_write_text(json, "id", invitation->id);
-    json_write_text(json, "email", invitation->email);
-    json_write_text(json, "role", role_name(invitation->role));
-    json_write_text(json, "createdBy", invitation->created_by);
-    json_write_time(json, "createdAt", invitation->created_at);
-    json_write_time(json, "expiresAt", invitation->expires_at);
-}
-
 int invitation_list(struct invocation *call) {
     struct arena *arena = &call->arena;
     struct store_invitation *invitations;
@@ -162,7 +154,7 @@ int invitation_list(struct invocation *call) {
     struct table table = TABLE(arena, "ID", "EMAIL", "ROLE", "CREATED BY", "EXPIRES");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&json, NULL);
-        write_invitation(&json, &invitations[i]);
+        team_json_invitation(&json, &invitations[i]);
         json_write_end(&json);
         table_cell(&table, invitations[i].id);
         table_cell(&table, invitations[i].email);
@@ -208,7 +200,7 @@ int invitation_add(struct invocation *call) {
     const char *link =
         arena_printf(&call->arena, "%.*s/dashboard/#/join/%s", (int)url.n, url.p, value);
     struct json_writer json = object_start(call);
-    write_invitation(&json, &invitation);
+    team_json_invitation(&json, &invitation);
     json_write_text(&json, "url", link);
     return object_print(call, &json, "%s", link);
 }

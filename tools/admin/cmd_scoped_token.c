@@ -6,6 +6,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/team_json.h"
 #include "store/listing.h"
 #include "store/scoped_token.h"
 #include "web/scope.h"
@@ -19,20 +20,6 @@ static int find_owner(struct invocation *call, char user_id[ID_SIZE]) {
     const char *email = call->operands[0];
     enum store_result result = store_find_user(call->store, email, user_id);
     return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_USER, email);
-}
-
-static void write_token(struct json_writer *json, const struct store_scoped_token *token) {
-    struct slice scopes = slice_of(token->scopes);
-    json_write_text(json, "id", token->id);
-    json_write_text(json, "name", token->name);
-    json_write_text(json, "last4", token->last4);
-    json_write_array(json, "scopes");
-    while (scopes.n)
-        json_write_string(json, NULL, slice_cut(&scopes, ' '));
-    json_write_end(json);
-    json_write_text(json, "createdBy", token->created_by);
-    json_write_time(json, "createdAt", token->created_at);
-    json_write_time_or_null(json, "expiresAt", token->expires_at);
 }
 
 int scoped_token_list(struct invocation *call) {
@@ -50,7 +37,7 @@ int scoped_token_list(struct invocation *call) {
     struct table table = TABLE(arena, "ID", "NAME", "ENDS ON", "SCOPES", "CREATED BY", "EXPIRES");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&json, NULL);
-        write_token(&json, &tokens[i]);
+        team_json_token(&json, &tokens[i]);
         json_write_end(&json);
         table_cell(&table, tokens[i].id);
         table_cell(&table, tokens[i].name);
@@ -101,7 +88,7 @@ int scoped_token_add(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = object_start(call);
-    write_token(&json, &row);
+    team_json_token(&json, &row);
     json_write_text(&json, "token", token.text);
     int status = object_print(call, &json, "%s", token.text);
     crypto_wipe(&token, sizeof token);

@@ -4,30 +4,19 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/team_json.h"
 #include "payload/trail_csv.h"
 #include "store/listing.h"
 
 enum { CSV_ROWS_AT_ONCE = 500 };
 
-static void write_row(struct json_writer *json, const struct store_trail_row *row) {
-    json_write_object(json, NULL);
-    json_write_text(json, "id", row->id);
-    json_write_time(json, "at", row->at);
-    json_write_text(json, "actor", row->actor);
-    json_write_text(json, "actorName", row->actor_name);
-    json_write_text(json, "action", row->action);
-    json_write_text(json, "objectId", row->object_id);
-    json_write_raw(json, "details", slice_of(row->details));
-    json_write_text(json, "address", row->address);
-    json_write_text(json, "requestId", row->request_id);
-    json_write_end(json);
-}
-
 static void print_rows(struct list *list, const struct store_trail_row *rows, size_t count) {
     struct table *table = &list->table;
     for (size_t i = 0; i < count; i++) {
         const struct store_trail_row *row = &rows[i];
-        write_row(&list->json, row);
+        json_write_object(&list->json, NULL);
+        team_json_trail_row(&list->json, row);
+        json_write_end(&list->json);
         table_cell(table, time_text(&list->arena, row->at));
         table_cell(table, row->actor);
         table_cell(table, row->actor_name);

@@ -3,18 +3,9 @@
 #include "api/auth.h"
 #include "api/paging.h"
 #include "api/team/members.h"
-#include "store/invitation.h"
+#include "payload/team_json.h"
 
-/* --- views --- */
-
-static void write_invitation(struct json_writer *data, const struct store_invitation *invitation) {
-    json_write_text(data, "id", invitation->id);
-    json_write_text(data, "email", invitation->email);
-    json_write_text(data, "role", role_name(invitation->role));
-    json_write_text(data, "createdBy", invitation->created_by);
-    json_write_time(data, "createdAt", invitation->created_at);
-    json_write_time(data, "expiresAt", invitation->expires_at);
-}
+/* --- GET /v2/invitations --- */
 
 int invitations_get(struct request *rq) {
     const struct caller *caller = rq->caller;
@@ -30,7 +21,7 @@ int invitations_get(struct request *rq) {
     json_write_array(&data, "items");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&data, NULL);
-        write_invitation(&data, &invitations[i]);
+        team_json_invitation(&data, &invitations[i]);
         json_write_end(&data);
     }
     json_write_end(&data);
@@ -47,7 +38,7 @@ static int reply_new(struct request *rq, const struct store_invitation *invitati
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    write_invitation(&data, invitation);
+    team_json_invitation(&data, invitation);
     json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/join/%s", secret));
     json_write_end(&data);
     return reply_data(rq, json_written(&data));

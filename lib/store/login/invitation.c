@@ -24,14 +24,6 @@ static bool has_room(struct store *store, const struct store_invitation *invitat
     return count < INVITATIONS_MAX;
 }
 
-static bool is_alive(struct store *store, const char *user_id) {
-    static struct statement s = {
-        .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
-    char id[ID_SIZE];
-    sql_start(store, &s, TEXT(user_id));
-    return sql_read_id(store, &s, id);
-}
-
 /* The new invitation has its own id, so that the trail says which one was replaced. */
 static bool replace(struct store *store, const struct store_invitation *invitation,
                     const unsigned char *hash) {
@@ -59,8 +51,8 @@ enum store_result store_insert_invitation(struct store *store,
     while (sql_transact(store)) {
         is_member = false;
         *refusal = MEMBER_NOT_REFUSED;
-        found =
-            member_lock(store, user_id, invitation->email, member_id) && is_alive(store, user_id);
+        found = member_lock(store, user_id, invitation->email, member_id) &&
+                member_workspace_exists(store, user_id);
         if (!found)
             continue;
         is_member = member_role(store, user_id, member_id) != ROLE_NONE;
@@ -182,7 +174,7 @@ static bool enter(struct store *store, const struct store_acceptance *acceptance
 enum store_result store_join(struct store *store, struct store_acceptance *acceptance,
                              const struct store_new_session *session,
                              enum member_refusal *refusal) {
-    struct accepted invitation;
+    struct accepted invitation = {0};
     char member_id[ID_SIZE] = "";
     bool found = false, is_known = false;
     while (sql_transact(store)) {
@@ -205,7 +197,7 @@ enum store_result store_join(struct store *store, struct store_acceptance *accep
 enum store_result store_accept_invitation(struct store *store, struct store_acceptance *acceptance,
                                           enum member_refusal *refusal) {
     static struct statement show = {.sql = "UPDATE session SET user_id = ?2 WHERE id = ?1"};
-    struct accepted invitation;
+    struct accepted invitation = {0};
     char member_id[ID_SIZE] = "";
     bool found = false, is_foreign = false;
     while (sql_transact(store)) {

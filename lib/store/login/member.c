@@ -62,9 +62,15 @@ static bool find_member(struct store *store, const char *email, char id[ID_SIZE]
 }
 
 enum store_result store_find_member(struct store *store, const char *email, char id[ID_SIZE]) {
-    const bool found = find_member(store, email, id);
-    const enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_NOT_FOUND : result;
+    return sql_found(store, find_member(store, email, id));
+}
+
+bool member_workspace_exists(struct store *store, const char *user_id) {
+    static struct statement s = {
+        .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id));
+    return sql_read_id(store, &s, id);
 }
 
 enum role member_role(struct store *store, const char *user_id, const char *member_id) {
@@ -133,14 +139,6 @@ bool member_enter(struct store *store, const struct store_new_member *member, bo
 
 /* --- changes --- */
 
-static bool is_alive(struct store *store, const char *user_id) {
-    static struct statement s = {
-        .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
-    char id[ID_SIZE];
-    sql_start(store, &s, TEXT(user_id));
-    return sql_read_id(store, &s, id);
-}
-
 static bool end_invitation_of(struct store *store, const char *user_id, const char *email) {
     static struct statement s = {.sql = "DELETE FROM invitation WHERE user_id = ?1 AND email = ?2"};
     return sql_run(store, &s, TEXT(user_id), TEXT(email));
@@ -156,7 +154,7 @@ enum store_result store_add_member(struct store *store, const struct store_new_m
         *refusal = MEMBER_NOT_REFUSED;
         entering = *member;
         if (!member_lock(store, member->user_id, member->email, id) ||
-            !(found = is_alive(store, member->user_id)))
+            !(found = member_workspace_exists(store, member->user_id)))
             continue;
         if (*id)
             entering.id = id;
