@@ -137,6 +137,10 @@ exports.linkOfOther = async (test, otherEmail, link) => {
     await untilCount(page.locator('.frame'), 0);
     assert.ok(answers.filter(([url]) => url.includes('/v2/') && !url.endsWith('/v2/session'))
         .every(([, status]) => status === 401), JSON.stringify(answers));
+    step('no other address opens before that');
+    await open('/inbox');
+    await untilCount(page.locator('.frame'), 0);
+    await page.getByText(`This page belonged to ${EMAIL}.`).waitFor();
     step('go on as the other user');
     await page.getByRole('button', {name: `Go on as ${otherEmail}`}).click();
     await page.locator('.frame').waitFor();

@@ -16,6 +16,7 @@ import {button, confirm, errorBox, heading, notice} from './ui.js';
 const app = document.getElementById('app');
 let wanted = null; // the address to open after the login
 let isAsking = false; // whose session it is
+let isOfAnother = false; // the notice of showOther is there, and stays
 let message = null; // what the login page says first, as "Your session has ended."
 
 // Opens the present page in a new frame, as in another language.
@@ -44,6 +45,8 @@ async function endSession() {
 
 // Returns the empty element of the page. Without a session: opens the login instead.
 function prepare(route) {
+    if (isOfAnother)
+        return null;
     if (!route.isPublic && !session()) {
         wanted = location.hash;
         go('/login');
@@ -97,9 +100,10 @@ function showFailure(error) {
         el('div', {class: 'more'}, button(t('ui.retry'), reopen)));
 }
 
-// Another user has logged in in another tab. What this page holds is the former user's, so it is
-// loaded anew.
+// Another user has logged in in another tab. What this page holds is the former user's, so no address
+// opens in it any more: it is loaded anew.
 function showOther(former, present) {
+    isOfAnother = true;
     fill(app, el('main', {id: 'main', class: 'public'},
         heading(t('login.otherTitle', {email: present.member.email}),
             {text: t('login.otherText', {email: former.member.email})}),
