@@ -211,7 +211,7 @@ TEST "one of six files ends the runs of all" {
         sleep 0.1
     done
     ! mkdir DIRECTORY/ended || kill -TERM $(cat DIRECTORY/*.runner)
-    sleep 2
+    read -rt 60 <>"$SILENT_PIPE" || true # until tests/run has reported all, and kills this
 }
 END
     done
