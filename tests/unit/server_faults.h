@@ -160,7 +160,7 @@ static inline PGresult *control(const char *sql) {
  * nothing but for a transaction that defers them. */
 static inline void write_sql(void) {
     struct buffer dump = buffer_in(&arena), save = buffer_in(&arena), back = buffer_in(&arena);
-    struct buffer fill = buffer_in(&arena);
+    struct buffer fill = buffer_in(&arena), make = buffer_in(&arena);
     PQclear(control("SET client_min_messages = error; SET bytea_output = 'escape'; "
                     "CREATE SCHEMA saved"));
     PGresult *keys = control("SELECT format('ALTER TABLE %s ALTER CONSTRAINT %I DEFERRABLE', "
@@ -177,14 +177,13 @@ static inline void write_sql(void) {
         if (strcmp(t, "settings_version") != 0)
             buffer_printf(&dump, "%sSELECT '%s ' || t::text FROM public.%s t",
                           dump.n ? " UNION ALL " : "", t, t);
-        buffer_printf(&save,
-                      "DROP TABLE IF EXISTS saved.%s; CREATE TABLE saved.%s AS TABLE "
-                      "public.%s;",
-                      t, t, t);
+        buffer_printf(&make, "CREATE UNLOGGED TABLE saved.%s (LIKE public.%s);", t, t);
+        buffer_printf(&save, "DELETE FROM saved.%s; INSERT INTO saved.%s TABLE public.%s;", t, t, t);
         buffer_printf(&back, "DELETE FROM public.%s;", t);
         buffer_printf(&fill, "INSERT INTO public.%s SELECT * FROM saved.%s;", t, t);
     }
     PQclear(tables);
+    PQclear(control(buffer_slice(&make).p));
     buffer_add_slice(&back, buffer_slice(&fill));
     buffer_add_text(&back, "COMMIT");
     proxy.dump = strdup(buffer_slice(&dump).p);
