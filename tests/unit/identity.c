@@ -1,9 +1,10 @@
 /* Contacts that gain and change identities and merge (lib/store/ingest/identity.h), in every order
- * in which the platform may send the updates. */
+ * in which the platform may send the updates; on a server in each seventh order without TEST_FULL,
+ * because the statements are the same and take ten times as long. */
 #include "account_line.h"
 #include "store/message.h"
 
-enum { MOST_EVENTS = 7, MOST_PEOPLE = 2 };
+enum { MOST_EVENTS = 7, MOST_PEOPLE = 2, SERVER_STRIDE = 7 };
 
 /* Elements of `changes`; @ is replaced by the line. */
 #define VALUE(FIELD, VALUE)                                                                        \
@@ -269,8 +270,12 @@ static void play(const struct scenario *scenario, const size_t *order, size_t co
 
 /* Plays every permutation of the first `n` elements of `order` (Heap's algorithm). */
 static void play_all(const struct scenario *scenario, size_t *order, size_t n, size_t count) {
+    static unsigned orders, stride;
+    if (!stride)
+        stride = getenv("TEST_DATABASE") && !getenv("TEST_FULL") ? SERVER_STRIDE : 1;
     if (n <= 1) {
-        play(scenario, order, count);
+        if (orders++ % stride == 0)
+            play(scenario, order, count);
         return;
     }
     for (size_t i = 0; i < n; i++) {
