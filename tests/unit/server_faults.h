@@ -178,7 +178,8 @@ static inline void write_sql(void) {
             buffer_printf(&dump, "%sSELECT '%s ' || t::text FROM public.%s t",
                           dump.n ? " UNION ALL " : "", t, t);
         buffer_printf(&make, "CREATE UNLOGGED TABLE saved.%s (LIKE public.%s);", t, t);
-        buffer_printf(&save, "DELETE FROM saved.%s; INSERT INTO saved.%s TABLE public.%s;", t, t, t);
+        buffer_printf(&save, "DELETE FROM saved.%s; INSERT INTO saved.%s TABLE public.%s;", t, t,
+                      t);
         buffer_printf(&back, "DELETE FROM public.%s;", t);
         buffer_printf(&fill, "INSERT INTO public.%s SELECT * FROM saved.%s;", t, t);
     }

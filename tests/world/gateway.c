@@ -478,9 +478,9 @@ static bool has_records(void) {
 }
 
 static int64_t read_next_work(void) {
-    return has_records()
-               ? 0
-               : gateway_number("SELECT min(next_attempt_at) FROM delivery WHERE state = 'pending'");
+    if (has_records())
+        return 0;
+    return gateway_number("SELECT min(next_attempt_at) FROM delivery WHERE state = 'pending'");
 }
 
 /* Read again only after a process has run: a parse of the schema takes longer than most requests.

@@ -100,8 +100,8 @@ function showFailure(error) {
         el('div', {class: 'more'}, button(t('ui.retry'), reopen)));
 }
 
-// Another user has logged in in another tab. What this page holds is the former user's, so no address
-// opens in it any more: it is loaded anew.
+// Another user has logged in in another tab. What this page holds is the former user's, so no
+// address opens in it any more: it is loaded anew.
 function showOther(former, present) {
     isOfAnother = true;
     fill(app, el('main', {id: 'main', class: 'public'},
