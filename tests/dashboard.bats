@@ -392,6 +392,18 @@ is_suspended() { # EMAIL
         (SELECT id FROM user WHERE email = '$1')") == 1 ]]
 }
 
+# --- the workspace ---
+
+@test "an owner invites, confirms an old login, changes a role and removes a member, whose page ends" {
+    browse team owner
+    db "UPDATE session SET created_at = created_at - 700000, confirmed_at = confirmed_at - 700000"
+    browse team members "$PASSWORD"
+}
+
+@test "a token of the page has its scopes, and is refused from its revocation on" {
+    browse team scopedToken
+}
+
 # --- trail ---
 
 @test "the trail shows who changed what, finds an object, and downloads a file" {

@@ -8,7 +8,8 @@ const {untilCount, untilEqual} = require('./until.js');
 
 const ZONE = 'Europe/Berlin'; // of the browser (drive.js); the server's is UTC
 const LONG = `<img src=x onerror=alert(1)> ${'W'.repeat(300)} \u202Eabc 👩‍👩‍👧‍👦`;
-const FREE = new Set(['name', 'displayName', 'username', 'agent', 'lastError', 'verifiedName']);
+const FREE = new Set(['name', 'displayName', 'username', 'agent', 'lastError', 'verifiedName',
+    'createdBy']);
 const OTHER = {user: {id: 'usr_other', email: 'other@example.org'}, passwordIsSet: true,
     member: {id: 'mbr_other', email: 'other@example.org', name: 'Other', role: 'owner'},
     workspaces: [{id: 'usr_other', email: 'other@example.org', role: 'owner'}],

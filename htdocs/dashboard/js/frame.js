@@ -1,11 +1,12 @@
 // The frame around the pages: navigation, account, place of the messages.
+import {call} from './api.js';
 import {el, fill} from './dom.js';
 import {icon} from './icons.js';
 import {LANGUAGES, chooseLanguage, clock, language, t} from './i18n.js';
 import {onTrouble, trouble} from './live.js';
 import {PAGES, itemOf} from './pages.js';
 import {session} from './session.js';
-import {button} from './ui.js';
+import {button, showError} from './ui.js';
 
 const app = document.getElementById('app');
 
@@ -50,11 +51,34 @@ export function publicCard(heading, redraw, ...children) {
     ];
 }
 
+// All that the page holds is of the former workspace, so it is loaded anew.
+function workspaceChoice() {
+    const {user, workspaces} = session();
+    return workspaces.length > 1 && el('label', {class: 'language'},
+        el('span', {class: 'off-screen'}, t('nav.chooseWorkspace')),
+        el('select', {
+            value: user.id,
+            on: {
+                async change(event) {
+                    const body = {workspaceId: event.currentTarget.value};
+                    try {
+                        await call('PUT', '/v2/session/workspace', {body});
+                        location.reload();
+                    } catch (error) {
+                        event.target.value = user.id;
+                        showError(error);
+                    }
+                },
+            },
+        }, workspaces.map(({id, email}) => el('option', {value: id}, email))));
+}
+
 function accountBox({redraw, logOut}) {
-    const {user} = session();
+    const {email} = session().member;
     return el('div', {class: 'account'},
+        workspaceChoice(),
         el('a', {href: '#/sessions', class: 'account-name', data: {menu: 'sessions'}},
-            icon('person'), el('span', {title: user.email}, user.email)),
+            icon('person'), el('span', {title: email}, email)),
         el('div', {class: 'account-row'}, languageChoice(redraw),
             el('a', {href: '#/settings', class: 'button quiet icon-only', data: {menu: 'settings'},
                 'aria-label': t('nav.settings'), title: t('nav.settings')}, icon('settings')),

@@ -1,7 +1,7 @@
 // Forms for passwords: the rules are the server's; this only saves a request that must fail.
 import {call} from './api.js';
 import {t} from './i18n.js';
-import {field, form} from './ui.js';
+import {button, dialog, field, form} from './ui.js';
 
 export const SHORTEST = 12;
 export const LONGEST_BYTES = 128;
@@ -24,6 +24,32 @@ export function isRequired(error, one) {
     one.setError(wasShown ? error.message : t('password.confirm'));
     one.input.focus();
     return true;
+}
+
+// Runs an action that needs a fresh login; asks for the password and runs it again when the server
+// wants that. Returns what the action returns, or undefined when the user did not confirm.
+export async function confirmed(action) {
+    try {
+        return await action();
+    } catch (error) {
+        if (error.status !== 403 || error.details?.required !== 'confirmation')
+            throw error;
+    }
+    return await dialog(t('password.confirmTitle'), (close) => {
+        const password = field({
+            label: t('password.present'), name: 'password', type: 'password', required: true,
+            autocomplete: 'current-password', hint: t('password.confirm'),
+        });
+        return [form({
+            fields: [password], submit: t('password.confirmSubmit'),
+            actions: [button(t('ui.cancel'), () => close())],
+            async onSubmit() {
+                const body = {password: password.value};
+                await call('POST', '/v2/session/confirm', {body, keepsSession: true});
+                close(await action());
+            },
+        })];
+    });
 }
 
 // The form that sets a password: passwordForm(email, submit, onDone).

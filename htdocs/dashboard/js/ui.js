@@ -364,6 +364,20 @@ export function pagedTable({caption, columns, href, load, empty: showEmpty}) {
     return {root, reload};
 }
 
+// A place whose content is loaded, again by its button after a failure: loaded(async () => node).
+// Returns {root, reload}.
+export function loaded(load) {
+    const root = el('div', {}, loading());
+    async function reload() {
+        try {
+            fill(root, await load());
+        } catch (error) {
+            fill(root, errorBox(error), el('div', {class: 'more'}, button(t('ui.retry'), reload)));
+        }
+    }
+    return {root, reload};
+}
+
 // --- Dialogs -------------------------------------------------------------------------------------
 
 // A modal dialog: dialog('Title', (close) => [child...]). Returns a promise of what close(value)

@@ -5,7 +5,7 @@ import {t} from '../i18n.js';
 import {passwordForm} from '../passwords.js';
 import {findSession, session} from '../session.js';
 import {
-    badge, button, card, confirm, errorBox, heading, loading, moment, table, toast,
+    badge, button, card, confirm, heading, loaded, moment, table, toast,
 } from '../ui.js';
 
 export const title = 'sessions.title';
@@ -42,35 +42,29 @@ const COLUMNS = (reload) => [
 ];
 
 export function show(root) {
-    const place = el('div', {}, loading());
+    const list = loaded(async () => {
+        const {items} = await call('GET', '/v2/sessions');
+        return table({caption: t('sessions.list'), columns: COLUMNS(list.reload), items});
+    });
 
     async function endOthers() {
         if (!await confirm(t('sessions.endAll'), t('sessions.endAllText'), t('sessions.endAll')))
             return;
         const {ended} = await call('DELETE', '/v2/sessions');
         toast(t('sessions.ended', {count: ended}));
-        await reload();
-    }
-
-    async function reload() {
-        try {
-            const {items} = await call('GET', '/v2/sessions');
-            fill(place, table({caption: t('sessions.list'), columns: COLUMNS(reload), items}));
-        } catch (error) {
-            fill(place, errorBox(error), el('div', {class: 'more'}, button(t('ui.retry'), reload)));
-        }
+        await list.reload();
     }
 
     fill(root, heading(t('sessions.title'), {text: session().member.email}),
         card(t('sessions.list'), {
             kind: 'flush', text: t('sessions.text'),
             actions: [button(t('sessions.endAll'), endOthers)],
-        }, place),
+        }, list.root),
         card(t('password.title'), {text: t('password.text')},
             passwordForm(session().member.email, t('password.submit'), async () => {
                 await findSession();
                 toast(t('password.done'));
-                await reload();
+                await list.reload();
             })));
-    reload();
+    list.reload();
 }

@@ -1,0 +1,180 @@
+// The members of the workspace, their roles, and the invitations that were not accepted.
+import {call} from '../api.js';
+import {el, fill} from '../dom.js';
+import {t} from '../i18n.js';
+import {confirmed} from '../passwords.js';
+import {session} from '../session.js';
+import {
+    badge, button, card, confirm, copyButton, dialog, field, form, heading, loaded, moment,
+    notice, showError, table, toast,
+} from '../ui.js';
+
+export const title = 'members.title';
+
+const ROLES = ['viewer', 'agent', 'admin', 'owner']; // each may do what those before it may
+
+const rank = (role) => ROLES.indexOf(role);
+const nameOf = (role) => t(`members.role.${role}`);
+const ownRole = () => session().member.role;
+const mayChange = (role) => rank(ownRole()) >= rank('admin') && rank(role) <= rank(ownRole());
+const rolesToGive = () => ROLES.slice(0, rank(ownRole()) + 1);
+const pathOfMember = (one) => `/v2/members/${encodeURIComponent(one.id)}`;
+
+// Shows a link that no other answer contains.
+function linkBox(path, text) {
+    const link = `${location.origin}${path}`;
+    return [
+        notice('warn', t('members.once'), el('p', {}, text)),
+        el('div', {class: 'secret-row'},
+            el('code', {class: 'secret', tabindex: '0', 'aria-label': t('members.link')}, link),
+            copyButton(link, t('ui.copy'), {kind: 'primary'})),
+    ];
+}
+
+function roleOptions() {
+    return rolesToGive().map((role) => [role, nameOf(role)]);
+}
+
+// Changes the role at once; what the server refuses is shown, and the former role is back.
+function roleChoice(one, reload) {
+    return el('select', {
+        value: one.role, 'aria-label': t('members.roleOf', {name: one.name}),
+        on: {
+            async change(event) {
+                const role = event.currentTarget.value;
+                try {
+                    if (await confirmed(() => call('PATCH', pathOfMember(one), {body: {role}})))
+                        toast(t('members.changed', {name: one.name, role: nameOf(role)}));
+                } catch (error) {
+                    showError(error);
+                }
+                await reload();
+            },
+        },
+    }, roleOptions().map(([value, text]) => el('option', {value}, text)));
+}
+
+async function makeLink(one) {
+    const made = await confirmed(() => call('POST', `${pathOfMember(one)}/link`));
+    if (made)
+        await dialog(t('members.loginLink'),
+            () => linkBox(made.path, t('members.loginLinkText', {name: one.name})));
+}
+
+async function remove(one, reload) {
+    const text = t(one.isSelf ? 'members.leaveText' : 'members.removeText', {name: one.name});
+    if (!await confirm(t('members.remove'), text, t('members.remove')))
+        return;
+    if (await confirmed(() => call('DELETE', pathOfMember(one)))) {
+        toast(t('members.removed', {name: one.name}));
+        await reload();
+    }
+}
+
+// A link only resets the login of a lower role.
+function actionsOf(one, reload) {
+    return mayChange(one.role) && el('div', {class: 'row end'},
+        rank(one.role) < rank(ownRole())
+            && button(t('members.loginLink'), () => makeLink(one), {kind: 'quiet'}),
+        button(t('members.remove'), () => remove(one, reload)));
+}
+
+const MEMBER_COLUMNS = (reload) => [
+    {
+        label: t('members.name'),
+        cell: (one) => el('span', {class: 'row'}, el('span', {class: 'foreign'}, one.name),
+            one.isSelf && badge('ok', t('members.self'))),
+    },
+    {
+        label: t('members.email'), kind: 'narrow',
+        cell: (one) => (one.email ? el('span', {class: 'foreign'}, one.email) : '–'),
+    },
+    {
+        label: t('members.roleTitle'),
+        cell: (one) => (mayChange(one.role) && !one.isSelf ? roleChoice(one, reload)
+            : nameOf(one.role)),
+    },
+    {label: t('members.since'), kind: 'narrow', cell: (one) => moment(one.createdAt)},
+    {
+        label: el('span', {class: 'off-screen'}, t('members.action')), kind: 'number',
+        cell: (one) => actionsOf(one, reload),
+    },
+];
+
+const INVITATION_COLUMNS = (reload) => [
+    {
+        label: t('members.email'),
+        cell: (one) => el('span', {class: 'foreign'}, one.email),
+    },
+    {label: t('members.roleTitle'), cell: (one) => nameOf(one.role)},
+    {
+        label: t('members.invitedBy'), kind: 'narrow',
+        cell: (one) => el('span', {class: 'foreign'}, one.createdBy),
+    },
+    {label: t('members.until'), kind: 'narrow', cell: (one) => moment(one.expiresAt)},
+    {
+        label: el('span', {class: 'off-screen'}, t('members.action')), kind: 'number',
+        cell: (one) => button(t('members.revoke'), async () => {
+            await call('DELETE', `/v2/invitations/${encodeURIComponent(one.id)}`);
+            toast(t('members.revoked', {email: one.email}));
+            await reload();
+        }),
+    },
+];
+
+function invitationForm(box, close) {
+    const email = field({
+        label: t('members.email'), name: 'email', type: 'email', required: true,
+        autocomplete: 'off',
+    });
+    const role = field({
+        label: t('members.roleTitle'), name: 'role', type: 'select', value: 'agent',
+        options: roleOptions(), hint: t('members.roleHint'),
+    });
+    return form({
+        fields: [email, role], submit: t('members.invite'),
+        actions: [button(t('ui.cancel'), () => close())],
+        async onSubmit() {
+            const body = {email: email.value.trim(), role: role.value};
+            const made = await confirmed(() => call('POST', '/v2/invitations', {body}));
+            if (made)
+                fill(box, linkBox(made.path, t('members.inviteText', {email: made.email})));
+        },
+    });
+}
+
+function invite() {
+    return dialog(t('members.inviteTitle'), (close) => {
+        const box = el('div', {class: 'stack'});
+        fill(box, invitationForm(box, close));
+        return box;
+    });
+}
+
+function memberCard(items, reload) {
+    return card(t('members.title'), {kind: 'flush'},
+        table({caption: t('members.title'), columns: MEMBER_COLUMNS(reload), items}));
+}
+
+function invitationCard(items, reload) {
+    return card(t('members.invitations'), {
+        kind: 'flush', text: t('members.invitationsText'),
+        actions: [button(t('members.invite'), async () => {
+            await invite();
+            await reload();
+        }, {kind: 'primary', icon: 'plus'})],
+    }, items.length > 0
+        ? table({caption: t('members.invitations'), columns: INVITATION_COLUMNS(reload), items})
+        : el('p', {class: 'muted card-body'}, t('members.noInvitation')));
+}
+
+export function show(root) {
+    const lists = loaded(async () => {
+        const [members, invitations] = await Promise.all([call('GET', '/v2/members'),
+            mayChange('viewer') && call('GET', '/v2/invitations')]);
+        return [memberCard(members.items, lists.reload),
+            invitations && invitationCard(invitations.items, lists.reload)];
+    });
+    fill(root, heading(t('members.title'), {text: t('members.text')}), lists.root);
+    lists.reload();
+}

@@ -1,0 +1,93 @@
+// Those who use the workspace: members, invitations, scoped tokens.
+const assert = require('node:assert/strict');
+const {untilCount} = require('./until.js');
+
+// The members as the only one, an owner, sees them.
+exports.owner = async ({page, logIn, open}) => {
+    await logIn();
+    await open('/members');
+    const row = page.locator('tbody tr', {hasText: 'You'});
+    await row.getByText('Owner').waitFor();
+    assert.equal(await row.getByRole('combobox').count(), 0);
+    await page.getByText('No invitation is open.').waitFor();
+};
+
+// The owner of an old login invites an agent, changes the role, and removes the agent, whose page
+// ends with its next request.
+exports.members = async ({page, logIn, open, newContext, settled, step}, password) => {
+    const dialog = page.getByRole('dialog'), row = page.locator('tbody tr', {hasText: 'Kim'});
+    await logIn();
+    await open('/members');
+    step('an invitation is made after a confirmation, because the login is old');
+    await page.getByRole('button', {name: 'Invite'}).click();
+    await dialog.getByLabel('Email address').fill('kim@example.org');
+    await dialog.getByRole('button', {name: 'Invite'}).click();
+    const confirmation = page.getByRole('dialog', {name: 'Confirm with your password'});
+    await confirmation.getByLabel('Present password').fill('a wrong password');
+    await confirmation.getByRole('button', {name: 'Confirm'}).click();
+    await confirmation.getByText(/wrong/).waitFor();
+    await confirmation.getByLabel('Present password').fill(password);
+    await confirmation.getByRole('button', {name: 'Confirm'}).click();
+    const link = await dialog.locator('.secret').innerText();
+    await page.keyboard.press('Escape');
+    await page.locator('tbody tr', {hasText: 'kim@example.org'}).getByText('Agent').waitFor();
+    step('Kim joins, and sees the members without what an agent may not do');
+    const kim = await (await newContext()).newPage();
+    await kim.goto(link);
+    await kim.getByLabel('Your name').fill('Kim');
+    await kim.getByLabel('New password', {exact: true}).fill('a first good password');
+    await kim.getByRole('button', {name: 'Join'}).click();
+    await kim.locator('.frame').waitFor();
+    await settled(kim);
+    await open('/members', kim);
+    await kim.locator('tbody tr', {hasText: 'Kim'}).getByText('You').waitFor();
+    assert.equal(await kim.getByRole('combobox', {name: /Role of/}).count(), 0);
+    assert.equal(await kim.getByRole('button', {name: /Invite|Remove/}).count(), 0);
+    step('the role changes at once');
+    await page.reload();
+    await settled(page);
+    await row.getByRole('combobox').selectOption('viewer');
+    await page.getByText('Kim has the role Viewer now.').waitFor();
+    step('a link for a new password');
+    await row.getByRole('button', {name: 'Login link'}).click();
+    assert.match(await dialog.locator('.secret').innerText(),
+        /\/dashboard\/#\/login\/[0-9a-f]{64}$/);
+    await page.keyboard.press('Escape');
+    step('the removal ends the page of Kim');
+    await row.getByRole('button', {name: 'Remove'}).click();
+    await dialog.getByRole('button', {name: 'Remove'}).click();
+    await untilCount(row, 0);
+    await kim.goto(`${kim.url().split('#')[0]}#/inbox`);
+    await kim.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
+};
+
+// A scoped token passes its scopes, and is refused from its revocation on.
+exports.scopedToken = async ({page, context, logIn, open, step, BASE}) => {
+    const dialog = page.getByRole('dialog');
+    await logIn();
+    await open('/tokens');
+    await page.getByText('No token').first().waitFor();
+    step('a token of two scopes, shown once');
+    await page.getByRole('button', {name: 'Make a token'}).click();
+    await dialog.getByLabel('Name').fill('Order robot');
+    await dialog.getByLabel('read', {exact: true}).check();
+    await dialog.getByRole('button', {name: 'Make a token'}).click();
+    const token = await dialog.locator('.secret').innerText();
+    await dialog.getByRole('button', {name: 'I have stored it'}).click();
+    const row = page.locator('tbody tr', {hasText: 'Order robot'});
+    await row.getByText('basic, read').waitFor();
+    const statusOf = async (path) => (await context.request.get(`${BASE}${path}`,
+        {headers: {Authorization: `Bearer ${token}`}, maxRetries: 3})).status();
+    assert.deepEqual([await statusOf('/v2/threads'), await statusOf('/v2/events')], [200, 403]);
+    step('another scope');
+    await row.getByRole('button', {name: 'Change'}).click();
+    await dialog.getByLabel('events', {exact: true}).check();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await row.getByText('basic, read, events').waitFor();
+    assert.equal(await statusOf('/v2/events'), 200);
+    step('the revocation');
+    await row.getByRole('button', {name: 'Revoke'}).click();
+    await dialog.getByRole('button', {name: 'Revoke'}).click();
+    await untilCount(row, 0);
+    assert.equal(await statusOf('/v2/threads'), 401);
+};
