@@ -367,7 +367,7 @@ export function pagedTable({caption, columns, href, load, empty: showEmpty}) {
 // A place whose content is loaded, again by its button after a failure: loaded(async () => node).
 // Returns {root, reload}.
 export function loaded(load) {
-    const root = el('div', {}, loading());
+    const root = el('div', {class: 'stack'}, loading());
     async function reload() {
         try {
             fill(root, await load());

@@ -158,14 +158,14 @@ function memberCard(items, reload) {
 
 function invitationCard(items, reload) {
     return card(t('members.invitations'), {
-        kind: 'flush', text: t('members.invitationsText'),
+        kind: items.length > 0 ? 'flush' : '', text: t('members.invitationsText'),
         actions: [button(t('members.invite'), async () => {
             await invite();
             await reload();
         }, {kind: 'primary', icon: 'plus'})],
     }, items.length > 0
         ? table({caption: t('members.invitations'), columns: INVITATION_COLUMNS(reload), items})
-        : el('p', {class: 'muted card-body'}, t('members.noInvitation')));
+        : el('p', {class: 'muted'}, t('members.noInvitation')));
 }
 
 export function show(root) {
