@@ -142,7 +142,7 @@ dashboard_file() {
     browse frame accessible $(printf '%s\n' "${modes[@]}" | sort -u)
 }
 
-@test "each page in each state of connection, session and screen shows its heading and says its state" {
+@test "each page in each state of connection, session and screen shows its heading and says its state (TEST_FULL: also a reload, an ended session and another user on all pages)" {
     local count
     add_life
     count=$(browse states all "$root/doc/dashboard.md")
@@ -163,7 +163,7 @@ dashboard_file() {
     browse frame language
 }
 
-@test "the dashboard can be installed as an app" {
+@test "the dashboard can be installed as an app (TEST_FULL: says the whole Chromium)" {
     browse frame installable
 }
 

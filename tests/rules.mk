@@ -7,8 +7,10 @@ HOSTING_TEST_PACKAGES := busybox-static apache2-suexec-pristine debootstrap \
     libapache2-mod-security2 libnginx-mod-http-modsecurity modsecurity-crs nginx-light lighttpd
 # In Ubuntu the browser is a snap, which chromium-browser installs under another name.
 CHROMIUM := "chromium|chromium-browser"
+HEADLESS_CHROMIUM := "chromium-headless-shell|chromium-browser"
 TEST_PACKAGES := bats binutils procps sqlite3 openssl strace slowhttptest faketime gojq man-db \
-    mandoc zsh $(CHROMIUM) libpq-dev postgresql pgbouncer php-cli python3 gdb git $(NPM)
+    mandoc zsh $(CHROMIUM) $(HEADLESS_CHROMIUM) libpq-dev postgresql pgbouncer php-cli python3 \
+    gdb git $(NPM)
 CLUSTER_PACKAGES := libpq-dev postgresql patroni python3-etcd etcd-server pgbouncer haproxy \
     procps sqlite3
 LINT_PACKAGES := libpq-dev clang clang-format shellcheck $(NPM)

@@ -8,9 +8,8 @@
 // take longer to start than most tests run.
 const fs = require('node:fs');
 const http = require('node:http');
-const {createRequire} = require('node:module');
 const {run} = require('./drive.js');
-const {chromium} = createRequire(`${process.env.NODE_MODULES}/`)('playwright-core');
+const {launch} = require('./launch.js');
 
 // Errors that no test waits for, such as a promise that is rejected later: the run in which they
 // appear fails.
@@ -25,13 +24,7 @@ async function partsOf(request) {
 }
 
 async function main(socket) {
-    const browser = await chromium.launch({
-        executablePath: '/usr/bin/chromium', headless: true,
-        // The sandbox of Chromium needs rights that a container and root do not have.
-        // The microphone is a tone.
-        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu',
-            '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
-    });
+    const browser = await launch();
     const server = http.createServer(async (request, response) => {
         const [email, password, ...test] = await partsOf(request);
         const {failure, printed} = await run(browser, {email, password}, test, stray);

@@ -90,36 +90,19 @@ async function logIn(page, {email, password}) {
     fs.writeFileSync(file, JSON.stringify(await context.cookies()), {mode: 0o600});
 }
 
-const COMMON = {
-    locale: 'en-US', timezoneId: 'Europe/Berlin', viewport: {width: 1280, height: 900},
-};
-
 // A new profile of the browser: cookies and storage of its own.
 async function newContext(browser, findings, options = {}) {
-    const context = await browser.newContext({...COMMON, ...options});
+    const context = await browser.newContext({locale: 'en-US', timezoneId: 'Europe/Berlin',
+        viewport: {width: 1280, height: 900}, ...options});
     context.setDefaultTimeout(WAIT);
     await watch(context, findings);
     return context;
 }
 
-// The profile of the test before, without its cookies, storage, scripts and clock. A new profile
-// takes twice as much CPU time as most tests.
-async function emptiedContext(browser, findings) {
-    const context = await browser._newContextForReuse(COMMON);
-    context.setDefaultTimeout(WAIT);
-    await watch(context, findings);
-    return context;
-}
-
-// Ends what a test left: pages that go on with their requests, and other profiles.
-async function leave(browser, context) {
-    for (const one of browser.contexts().filter((other) => other !== context))
+// Ends what a test left: pages that go on with their requests, and their profiles.
+async function leave(browser) {
+    for (const one of browser.contexts())
         await one.close();
-    const [first, ...others] = context?.pages() ?? [];
-    for (const one of others)
-        await one.close();
-    await first?.goto('about:blank');
-    await browser._disconnectFromReusedContext('the test has ended');
 }
 
 // Calls the API with the page's session.
@@ -142,14 +125,13 @@ async function run(browser, user, [module, name, ...values], stray) {
     let printed = '';
     let present = 'start'; // the step that runs
     const step = (text) => { present = text; };
-    let context;
     let page;
     try {
         const test = require(path.join(__dirname, module))[name];
         if (!test)
             throw new Error(`${module} has no function ${name}`);
-        context = await emptiedContext(browser, findings);
-        page = context.pages()[0] ?? await context.newPage();
+        const context = await newContext(browser, findings);
+        page = await context.newPage();
         await test({
             page, context, step, findings, BASE, EMAIL: user.email, PASSWORD: user.password,
             settled, api,
@@ -166,7 +148,7 @@ async function run(browser, user, [module, name, ...values], stray) {
         if (page)
             shown.push(await artifacts(page, name));
     }
-    await leave(browser, context);
+    await leave(browser);
     shown.push(...findings, ...stray.splice(0));
     return {printed, failure: shown.length ? `${shown.join('\n')}\n` : undefined};
 }

@@ -1,11 +1,16 @@
 // Each page in each state of connection, session and screen: the generic check of every cell of the
 // table in doc/dashboard.md that is marked with it. cells.js reads that table.
+//
+// The states that end or load the document (ANEW) are the work of main.js and router.js, and not of
+// a page: without TEST_FULL they are checked on pages of each kind (KINDS) only. So the others stay
+// in one document, as a user's do, and a page is opened by its address.
 const assert = require('node:assert/strict');
 const {PAGES} = require('./pages.js');
 const {cellsOf} = require('./cells.js');
 const {findings} = require('./frame.js');
 const {untilCount, untilEqual} = require('./until.js');
 
+const isFull = Boolean(process.env.TEST_FULL);
 const ZONE = 'Europe/Berlin'; // of the browser (drive.js); the server's is UTC
 const LONG = `<img src=x onerror=alert(1)> ${'W'.repeat(300)} \u202Eabc 👩‍👩‍👧‍👦`;
 const FREE = new Set(['name', 'displayName', 'username', 'agent', 'lastError', 'verifiedName',
@@ -68,7 +73,7 @@ async function reopen(page, address) {
 // What a state adds to a page is the same on all pages, or has been checked with its styles by
 // `accessible`: so axe looks at the first page of each state only, with TEST_FULL at all of them.
 async function checkAxe({page, isFirst}) {
-    if (isFirst || process.env.TEST_FULL)
+    if (isFirst || isFull)
         assert.deepEqual(await findings(page), []);
 }
 
@@ -79,8 +84,12 @@ const heading = (page) => page.locator('main h1').innerText();
 const STATES = {
     async loading({page, server, address, isFirst}) {
         server.mode = 'held';
-        await page.goto('about:blank');
-        await page.goto(address.base + address.hash);
+        if (isFirst || isFull) {
+            await page.goto('about:blank');
+            await page.goto(address.base + address.hash);
+        } else {
+            await reopen(page, address.path);
+        }
         await page.locator('main h1').waitFor({state: 'attached'});
         await page.locator('main .loading').first().waitFor();
         await checkAxe({page, isFirst});
@@ -208,6 +217,9 @@ const STATES = {
     },
 };
 
+const ANEW = ['other', 'reload', 'ended'];
+const KINDS = ['overview', 'inbox', 'thread', 'events', 'sessions']; // also such as ask again
+
 // The names of the table's columns that are not those of the functions.
 const COLUMNS = {'server 500': 'failing', 'session ended': 'ended', 'other user': 'other',
     'other zone': 'zone', 'two tabs': 'tabs', 'keyboard alone': 'keyboard',
@@ -220,18 +232,20 @@ exports.all = async (test, document) => {
     await logIn();
     const server = await control(page);
     const other = await context.newPage();
-    let count = 0;
+    let count = 0, former;
     for (const name of new Set(cells.map((cell) => cell.name))) {
         const entry = PAGES.find((one) => one.name === name);
         const path = entry.address ?? await entry.find((method, url) => api(page, method, url));
         const own = cells.filter((cell) => cell.name === name).map(({state}) => state);
         step(`page ${name}`);
-        await page.goto('about:blank');
+        if (isFull || KINDS.includes(former))
+            await page.goto('about:blank'); // the states ANEW have ended the document
         await open(path);
+        former = name;
         const address = {base: `${BASE}/dashboard/`, hash: new URL(page.url()).hash, path,
             heading: await heading(page)};
         for (const [state, check] of Object.entries(STATES)) {
-            if (!own.includes(state))
+            if (!own.includes(state) || !isFull && ANEW.includes(state) && !KINDS.includes(name))
                 continue;
             step(`page ${name}, ${state}`);
             await check({page, other, context, server, settled, address,
