@@ -271,8 +271,9 @@ async function differenceOf(src) {
     return own.reduce((sum, value, i) => sum + Math.abs(value - wanted[i]), 0) / own.length;
 }
 
-// What Chromium asks of a page that it installs (web.dev/articles/install-criteria): names, an address
-// in the scope, a window of its own, and an icon of 144 pixels or more that is not only maskable.
+// What Chromium asks of a page that it installs (web.dev/articles/install-criteria): names, an
+// address in the scope, a window of its own, and an icon of 144 pixels or more that is not only
+// maskable.
 function missingOf({name, short_name: short, start_url: start, scope, display, icons}) {
     return Object.entries({
         name: name && short, start: start.startsWith(scope),
@@ -282,8 +283,8 @@ function missingOf({name, short_name: short, start_url: start, scope, display, i
     }).filter(([, isThere]) => !isThere).map(([criterion]) => criterion);
 }
 
-// What the whole Chromium finds against an installation, which the headless shell has not. A profile
-// without a disk, as every test has, cannot be installed to.
+// What the whole Chromium finds against an installation; the headless shell cannot say it. A
+// profile without a disk, as every test has, cannot be installed to.
 async function errorsOfInstallation(address) {
     const chromium = await launch('chromium');
     try {
