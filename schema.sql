@@ -724,3 +724,28 @@ CREATE TABLE thread_removal (
 ) STRICT;
 CREATE INDEX thread_removal_changed ON thread_removal (user_id, changed);
 CREATE INDEX thread_removal_age ON thread_removal (removed_at);
+
+-- Erasures of persons (lib/store/life/erasure.c). The row stays: it shows that the contact was erased,
+-- and when. What identified the person is deleted from it at the end.
+CREATE TABLE erasure (
+    contact_id TEXT PRIMARY KEY,      -- con_... of the contact that is gone
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    account_id TEXT NOT NULL REFERENCES account (id),
+    erased_at  INTEGER NOT NULL,
+    ended_at   INTEGER,               -- NULL: the courier still deletes
+    due_at     INTEGER NOT NULL,      -- when it goes on
+    step       INTEGER NOT NULL,      -- how far it has come
+    place      TEXT NOT NULL,         -- within the step: the last row; '': it begins
+    names      TEXT                   -- what identified the person, one a line; NULL: it has ended
+) STRICT;
+CREATE INDEX erasure_due ON erasure (due_at) WHERE ended_at IS NULL;
+CREATE INDEX erasure_open ON erasure (account_id) WHERE ended_at IS NULL;
+
+-- Messages, updates and POSTs that were erased, so that a repetition or a late status does not bring
+-- the person back. No number or user id is hashed alone: all could be tried.
+CREATE TABLE erased_mark (
+    hash      BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 32), -- SHA-256 (lib/store/inbox/erased_mark.h)
+    user_id   TEXT NOT NULL REFERENCES "user" (id),
+    forget_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX erased_mark_age ON erased_mark (forget_at);

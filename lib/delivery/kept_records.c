@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "delivery/kept_count.h"
 #include "delivery/kept_record.h"
+#include "store/erasure.h"
 
 enum {
     MOST_NAMES = 4096,              /* that are sorted at a time */
@@ -75,9 +76,15 @@ static int read_file(int directory, const char *name, struct arena *arena, struc
     return error;
 }
 
-static enum store_result store_record(struct store *store, const struct kept_record *record) {
+/* A record of a send to a person who was erased after it is dropped. */
+static enum store_result store_record(struct store *store, struct arena *arena,
+                                      const struct kept_record *record, bool *is_erased) {
     const struct store_idempotency_key *key = &record->key;
     enum store_result result = STORE_OK;
+    if (record->send.wamid)
+        result = store_is_send_erased(store, arena, &record->send, is_erased);
+    if (result != STORE_OK || *is_erased)
+        return result;
     if (record->send.wamid)
         result = store_insert_send(store, &record->send);
     if (result == STORE_OK && key->key)
@@ -104,12 +111,15 @@ static bool is_general(enum store_result result) {
            result == STORE_CORRUPT;
 }
 
-static void remove_stored(int directory, const char *name, const struct kept_record *record) {
+static void remove_stored(int directory, const char *name, const struct kept_record *record,
+                          bool is_erased) {
     if (unlinkat(directory, name, 0) != 0)
         return; /* another courier has removed it; otherwise it is stored again, and doctor warns */
     counters_add(COUNTERS_RECORDS, "stored", 1);
-    log_message(LOG_INFO, "the record %s of pending_dir is stored%s%s", name,
-                record->send.wamid ? ": " : "", record->send.wamid ? record->send.wamid : "");
+    const bool names_send = record->send.wamid && !is_erased;
+    log_message(LOG_INFO, "the record %s of pending_dir is %s%s%s", name,
+                is_erased ? "dropped, since its recipient was erased" : "stored",
+                names_send ? ": " : "", names_send ? record->send.wamid : "");
 }
 
 /* Stores the record of one file. STORE_NOT_FOUND: there is nothing to store any more. */
@@ -120,15 +130,15 @@ static enum store_result store_one(int directory, const char *name, struct store
     int error = read_file(directory, name, arena, &bytes);
     if (error == ENOENT)
         return STORE_NOT_FOUND;
-    bool is_record = !error && kept_parse(bytes, arena, &record);
+    bool is_record = !error && kept_parse(bytes, arena, &record), is_erased = false;
     enum store_result result = error        ? STORE_UNKNOWN
                                : !is_record ? STORE_CONFLICT
-                                            : store_record(store, &record);
+                                            : store_record(store, arena, &record, &is_erased);
     const char *reason = error        ? strerror(error)
                          : !is_record ? "the file is not a complete record"
                                       : store_reason(store);
     if (result == STORE_OK)
-        remove_stored(directory, name, &record);
+        remove_stored(directory, name, &record, is_erased);
     else if (result == STORE_CONFLICT)
         return set_aside(directory, name, reason) ? result : STORE_UNKNOWN;
     else if (!is_general(result))

@@ -9,7 +9,8 @@
 #define EVENT_TYPES(ROW)                                                                           \
     ROW(ON, "message.received", "A new incoming message.")                                         \
     ROW(ON, "lead.created", "A new lead.")                                                         \
-    ROW(OFF, "message.status", "A status of a sent message.")
+    ROW(OFF, "message.status", "A status of a sent message.")                                      \
+    ROW(OFF, "contact.erased", "A contact was erased.")
 
 /* The names of one state as words, each after a space: EVENT_TYPES_ON is " message.received ...".
  */

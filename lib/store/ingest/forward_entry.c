@@ -131,9 +131,11 @@ static bool find_receivers(struct forwarding *f) {
 
 /* --- the POST --- */
 
-/* Whether the POST is stored. */
+/* Whether the POST is stored, or was erased. */
 static bool is_known(struct forwarding *f) {
-    static struct statement s = {.sql = "SELECT 1 FROM platform_post WHERE hash = ?1"};
+    static struct statement s = {.sql = "SELECT 1 FROM platform_post WHERE hash = ?1 "
+                                        "UNION ALL SELECT 1 FROM erased_mark WHERE hash = ?1 "
+                                        "LIMIT 1"};
     sql_start(f->store, &s, BLOB(((struct slice){(char *)f->hash, sizeof f->hash})));
     const bool found = sql_row(f->store, &s);
     if (found)

@@ -206,6 +206,11 @@ static size_t most_webhooks_of(const struct ingest *in) {
     return most;
 }
 
+/* Whether the payload is only about who was erased: then it is not forwarded. */
+static bool is_all_erased(const struct ingest *in, const struct store_payload *payload) {
+    return payload->count && in->erased == payload->count;
+}
+
 enum store_result store_ingest(struct store *store, struct arena *arena,
                                struct store_payload *payload) {
     struct arena scratch;
@@ -221,9 +226,9 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                             .most_webhooks = most_webhooks_for(payload),
                             .write = payload->write};
         arena_reset(&scratch);
-        if (!handle_all(&in, payload) ||
-            (payload->post && !forward_insert(store, &scratch, payload->post, &in.webhooks,
-                                              payload->now, &in.events)))
+        if (!handle_all(&in, payload) || (payload->post && !is_all_erased(&in, payload) &&
+                                          !forward_insert(store, &scratch, payload->post,
+                                                          &in.webhooks, payload->now, &in.events)))
             sql_abandon(store);
         payload->webhooks = most_webhooks_of(&in);
         has_many = in.has_many;

@@ -24,6 +24,7 @@ struct ingest {
     int64_t now;
     event_writer *write;
     size_t events;
+    size_t erased;          /* updates that were skipped because their contact was erased */
     size_t most_webhooks;   /* that a user with events may have; SIZE_MAX: any number */
     bool has_many;          /* a user has more, and the transaction was abandoned */
     struct buffer webhooks; /* of struct webhook_list: those of each user of the payload */
@@ -43,6 +44,9 @@ bool ingest_count(struct ingest *in, enum usage_measure measure);
 
 /* Inserts the update as it is, once, and sets its outcome: `outcome`, or OUTCOME_DUPLICATE. */
 bool ingest_insert_raw(struct ingest *in, struct store_update *update, enum store_outcome outcome);
+
+/* Skips an update that repeats what was erased, or is about it. Returns true. */
+bool ingest_skip_erased(struct ingest *in, struct store_update *update);
 
 /* Store an update of one kind and set its outcome. */
 typedef bool update_handler(struct ingest *in, struct store_update *update);

@@ -5,6 +5,7 @@
 #include "engine/tally.h"
 #include "store/inbox/change.h"
 #include "store/inbox/contact_find.h"
+#include "store/inbox/erased_mark.h"
 #include "store/ingest/update_event.h"
 
 /* A message of the history: it may be one of many, and have failed. */
@@ -88,12 +89,14 @@ bool message_row_change(struct store *store, const char *id, int64_t change) {
 bool stored_message_find(struct ingest *in, const char *wamid, struct stored_message *known) {
     static struct statement s = {
         .sql = "SELECT m.id, t.contact_id, t.id, m.source = 'history' FROM message m "
-               "JOIN thread t ON t.id = m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2"};
+               "JOIN thread t ON t.id = m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2 "
+               "UNION ALL SELECT NULL, NULL, NULL, 1 = 0 FROM erased_mark e WHERE e.hash = ?3"};
+    const struct erased_mark mark = erased_mark_of(in->arena, in->owner.account_id, wamid);
     *known = (struct stored_message){0};
-    sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid));
+    sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid), BLOB(erased_mark_slice(&mark)));
     if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
-    column_id(&s, 0, known->id);
+    known->is_erased = !column_id(&s, 0, known->id);
     column_id(&s, 1, known->contact_id);
     column_id(&s, 2, known->thread_id);
     known->is_history = column_integer(&s, 3) != 0;

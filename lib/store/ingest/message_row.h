@@ -31,6 +31,7 @@ struct stored_message {
     char id[ID_SIZE]; /* "": none */
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
     bool is_history; /* only a history update has mentioned it so far */
+    bool is_erased;  /* with its contact: what is reported of it is skipped */
 };
 
 /* Finds the message of the update's line with this wamid. */

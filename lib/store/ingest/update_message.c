@@ -130,6 +130,8 @@ bool ingest_message(struct ingest *in, struct store_update *update) {
     bool unused;
     if (!stored_message_find_locked(in, message->wamid, &known, &contact))
         return false;
+    if (known.is_erased)
+        return ingest_skip_erased(in, update);
     if (known.id[0])
         return handle_known(in, update, &known);
     const struct occasion occasion = ingest_occasion(in, message->timestamp, ingest_id(in, "con_"));

@@ -1,6 +1,7 @@
 /* Updates of a payload that are no messages and statuses: each is stored as it is, once, and may
  * change other rows. */
 #include "base/crypto.h"
+#include "store/inbox/erased_mark.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
@@ -13,12 +14,22 @@ static const char *key_of(struct ingest *in, const struct store_update *update) 
     return arena_printf(in->arena, "sha256:%s", crypto_hex(in->arena, hash, sizeof hash));
 }
 
+bool ingest_skip_erased(struct ingest *in, struct store_update *update) {
+    update->outcome = OUTCOME_DUPLICATE;
+    in->erased++;
+    return true;
+}
+
 bool ingest_insert_raw(struct ingest *in, struct store_update *update, enum store_outcome outcome) {
     static struct statement s = {
         .sql = "INSERT INTO platform_update (account_id, key, field, body, received_at) "
                "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (account_id, key) DO NOTHING"};
-    if (!sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(key_of(in, update)),
-                 TEXT(update->field), BLOB(update->body), INTEGER(in->now)))
+    const char *key = key_of(in, update);
+    const struct erased_mark mark = erased_mark_of(in->arena, in->owner.account_id, key);
+    if (erased_mark_is_set(in->store, &mark))
+        return ingest_skip_erased(in, update);
+    if (!sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(key), TEXT(update->field),
+                 BLOB(update->body), INTEGER(in->now)))
         return false;
     update->outcome = sql_changes(in->store) ? outcome : OUTCOME_DUPLICATE;
     return true;
@@ -51,12 +62,14 @@ bool ingest_lead(struct ingest *in, struct store_update *update) {
     const char *wamid = update->lead.wamid;
     struct stored_message known = {0};
     struct contact contact = {0};
+    if (wamid && !stored_message_find_locked(in, wamid, &known, &contact))
+        return false;
+    if (known.is_erased)
+        return ingest_skip_erased(in, update);
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     if (in->owner.is_archived)
         return true;
-    if (wamid && !stored_message_find_locked(in, wamid, &known, &contact))
-        return false;
     struct store_event event = {
         .type = "lead.created", .source = "lead_event", .wamid = wamid, .lead_event = update->body};
     if (known.id[0])

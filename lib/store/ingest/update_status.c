@@ -201,8 +201,11 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
     struct contact own, contact;
     bool is_repeated;
     struct sent sent = {.at = status->timestamp};
-    if (!update_idempotency_key(in, status) ||
-        !stored_message_find_locked(in, status->wamid, &known, &own))
+    if (!stored_message_find_locked(in, status->wamid, &known, &own))
+        return false;
+    if (known.is_erased)
+        return ingest_skip_erased(in, update);
+    if (!update_idempotency_key(in, status))
         return false;
     const bool is_known = known.id[0];
     if (is_known && !insert_known_status(in, update, known.id, &is_repeated))

@@ -156,8 +156,8 @@ static bool delete_changes(struct store *store, struct arena *arena, const char 
     return true;
 }
 
-bool removal_delete_contact(struct store *store, struct arena *arena, const char *account_id,
-                            const char *id, const char *const *identities, size_t count) {
+bool removal_clear_contact(struct store *store, struct arena *arena, const char *account_id,
+                           const char *id, const char *const *identities, size_t count) {
     static struct statement steps[] = {
         {.sql = "DELETE FROM contact_term WHERE contact_id = ?1"},
         {.sql = "DELETE FROM contact_alias WHERE contact_id = ?1"},
@@ -165,7 +165,8 @@ bool removal_delete_contact(struct store *store, struct arena *arena, const char
         {.sql = "DELETE FROM contact_merge WHERE contact_id = ?1"},
         {.sql = "DELETE FROM contact_block WHERE contact_id = ?1"},
         {.sql = "DELETE FROM lead WHERE contact_id = ?1"},
-        {.sql = "DELETE FROM contact AS gone WHERE gone.id = ?1"},
+        {.sql = "UPDATE contact SET phone = NULL, bsuid = NULL, parent_bsuid = NULL, "
+                "username = NULL, name = NULL WHERE id = ?1"},
     };
     if (!delete_changes(store, arena, account_id, identities, count))
         return false;
@@ -173,4 +174,11 @@ bool removal_delete_contact(struct store *store, struct arena *arena, const char
         if (!sql_run_later(store, &steps[i], TEXT(id)))
             return false;
     return true;
+}
+
+bool removal_delete_contact(struct store *store, struct arena *arena, const char *account_id,
+                            const char *id, const char *const *identities, size_t count) {
+    static struct statement s = {.sql = "DELETE FROM contact AS gone WHERE gone.id = ?1"};
+    return removal_clear_contact(store, arena, account_id, id, identities, count) &&
+           sql_run_later(store, &s, TEXT(id));
 }

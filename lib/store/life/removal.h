@@ -28,4 +28,9 @@ bool removal_delete_thread(struct store *store, const char *user_id, const char 
 bool removal_delete_contact(struct store *store, struct arena *arena, const char *account_id,
                             const char *id, const char *const *identities, size_t count);
 
+/* The same, but leaves the row of the contact, and its threads: nothing leads to it, and nothing in
+ * it identifies a person. */
+bool removal_clear_contact(struct store *store, struct arena *arena, const char *account_id,
+                           const char *id, const char *const *identities, size_t count);
+
 #endif
