@@ -1,11 +1,16 @@
-/* What an inbox writes: blocks of contacts, which messages are read, what is done, and how long it
- * is kept. */
+/* What an inbox writes: blocks of contacts, which messages are read, what is done, how long it is
+ * kept, and that a person is erased. */
 #include "api/auth.h"
 #include "api/view/inbox_json.h"
 #include "store/block.h"
 #include "store/done_mark.h"
+#include "store/erasure.h"
 #include "store/read_mark.h"
 #include "store/retention.h"
+
+static int fail_contact(struct request *rq) {
+    return fail(rq, NOT_FOUND, "There is no contact with this id: GET /v2/contacts lists them.");
+}
 
 /* --- /v2/contacts/:contactId/block --- */
 
@@ -34,8 +39,7 @@ static int change_blocks(struct request *rq, const char *phone_number_id,
     request_release(rq); /* a view would hold an older state */
     enum store_result result = change(rq->caller->store, rq->arena, &block);
     if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no contact with this id: GET /v2/contacts lists them.");
+        return fail_contact(rq);
     if (result == STORE_CONFLICT)
         return fail(rq, NOT_FOUND,
                     "The contact's account has no line with this phoneNumberId: "
@@ -208,6 +212,55 @@ static int patch_retention(struct request *rq) {
     return result == STORE_OK ? reply_retention(rq, &retention) : state_fail(rq, result);
 }
 
+/* --- POST /v2/contacts/:contactId/erase --- */
+
+static const struct field erase_fields[] = {
+    {.name = "confirm", .type = FIELD_STRING, .required = true},
+    {0},
+};
+
+static int reply_erasure(struct request *rq, const struct store_erasure *erasure) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_text(&data, "contactId", erasure->contact_id);
+    json_write_time(&data, "erasedAt", erasure->erased_at);
+    json_write_time_or_null(&data, "endedAt", erasure->ended_at);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+/* Fails for a contact that is not confirmed, or is not there. */
+static int fail_confirm(struct request *rq, const char *id) {
+    struct contact contact;
+    struct issues issues;
+    enum store_result result =
+        store_find_contact(rq->caller->store, rq->arena, rq->caller->user.id, id, &contact);
+    if (result != STORE_OK)
+        return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
+    request_start_issues(rq, &issues);
+    issues_add(&issues, "confirm", "invalid_value",
+               "must be the contact's id: an erasure cannot be undone");
+    return fail_on_issues(rq, &issues);
+}
+
+static int post_erase(struct request *rq) {
+    struct store *store = rq->caller->store;
+    struct store_erasure erasure;
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    if (!slice_equal(json_string(json_get(rq->json, "confirm"), rq->arena), slice_of(id)))
+        return fail_confirm(rq, id);
+    request_release(rq); /* a view would hold an older state */
+    enum store_result result =
+        store_erase_contact(store, rq->arena, rq->caller->user.id, id, rq->now, &erasure);
+    if (result == STORE_NOT_FOUND)
+        return fail_contact(rq);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT,
+                    "The operator holds this contact: it can be erased when the hold has ended.");
+    return result == STORE_OK ? reply_erasure(rq, &erasure) : state_fail(rq, result);
+}
+
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "PUT", .path = "/v2/contacts/:contactId/block",
@@ -217,6 +270,10 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/contacts/:contactId/block",
      .trail = "contact.unblock",
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_block, .query = block_fields},
+    {.method = "POST", .path = "/v2/contacts/:contactId/erase",
+     .trail = "contact.erase",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_erase, .body = BODY_JSON,
+     .fields = erase_fields},
     {.method = "POST", .path = "/v2/threads/:threadId/read",
      .trail = NO_TRAIL("a mark of the list"),
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_read, .body = BODY_JSON,

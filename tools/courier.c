@@ -28,7 +28,9 @@
 #include "delivery/kept_records.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
+#include "payload/event_body.h"
 #include "store/deed.h"
+#include "store/erasure.h"
 #include "store/heartbeat.h"
 #include "store/housekeeping.h"
 #include "store/retention.h"
@@ -38,6 +40,7 @@ enum {
     BEAT_MS = 5 * 1000,
     PRUNE_MS = 60 * 60 * 1000,
     MEND_MS = 60 * 60 * 1000,
+    ERASE_MS = 5 * 1000,
     KEPT_MS = 10 * 1000,      /* before a record of pending_dir that failed is tried again */
     BUSY_MS = 5 * 1000,       /* before a task that another courier did is looked at again */
     TASK_MS = 200,            /* of each tick, for prune and for mend */
@@ -63,7 +66,7 @@ struct courier {
     bool may_be_due;                      /* there may be due events: exchange looks for them */
     char beaten_keys[KEYRING_NAMES_SIZE]; /* of the last heartbeat */
     /* monotonic times */
-    int64_t started, stop_at, next_tick, next_beat, next_prune, next_mend, next_kept;
+    int64_t started, stop_at, next_tick, next_beat, next_prune, next_erase, next_mend, next_kept;
 };
 
 static int fail(const char *what, const char *detail) {
@@ -138,6 +141,17 @@ static void prune(struct courier *courier, struct store *store, int64_t now) {
     schedule(courier, result, removed, now, PRUNE_MS, &courier->next_prune);
 }
 
+/* Goes on with erasures; what they end is reported by an event. */
+static void erase(struct courier *courier, struct store *store, int64_t now) {
+    enum store_result result = STORE_OK;
+    size_t done = 1;
+    if (now < courier->next_erase)
+        return;
+    while (result == STORE_OK && done && clock_monotonic() < task_end(courier, now))
+        result = store_erase_part(store, event_body, clock_now(), &done);
+    schedule(courier, result, done, now, ERASE_MS, &courier->next_erase);
+}
+
 static void mend(struct courier *courier, struct store *store, int64_t now) {
     enum store_result result = STORE_OK;
     size_t mended = 1;
@@ -171,8 +185,8 @@ static void tend(struct courier *courier, struct store *store, int64_t now) {
 }
 
 static void maintain(struct courier *courier, int64_t now) {
-    static void (*const tasks[])(struct courier *, struct store *, int64_t) = {beat, store_kept,
-                                                                               mend, prune, tend};
+    static void (*const tasks[])(struct courier *, struct store *,
+                                 int64_t) = {beat, store_kept, mend, prune, erase, tend};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         struct store *store = resources_store(&courier->resources);
         if (store)

@@ -241,6 +241,13 @@ const struct command commands[] = {
     {.noun = "contact", .verb = "release", .needs = NEEDS_STORE, .run = contact_release,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_CONTACT_ID},
      .summary = "end the hold on a contact"},
+    {.noun = "contact", .verb = "erase", .needs = NEEDS_STORE, .run = contact_erase,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_CONTACT_ID},
+     .summary = "erase a person: the contact and all that names it",
+     .details = "It cannot be undone. At once nothing leads to the contact any more; the courier\n"
+                "deletes the rest in parts. A repetition prints how far it has come. After a\n"
+                "restoration of a backup, repeat it for each contact that was erased since the\n"
+                "backup was made."},
 
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
      .required = OPTION(CONTACT), .options = OPTION(LIMIT) | OPTION(AFTER),

@@ -7,6 +7,7 @@
 #include "store/admin.h"
 #include "store/contact.h"
 #include "store/contact_split.h"
+#include "store/erasure.h"
 #include "store/retention.h"
 
 /* The block for the identity in the operands: a BSUID byte for byte, or the digits of a phone
@@ -239,4 +240,25 @@ int contact_hold(struct invocation *call) {
 
 int contact_release(struct invocation *call) {
     return set_hold(call, false);
+}
+
+/* --- erase --- */
+
+int contact_erase(struct invocation *call) {
+    const char *id = call->operands[0];
+    struct store_erasure erasure;
+    enum store_result result =
+        store_erase_contact(call->store, &call->arena, NULL, id, call->now, &erasure);
+    if (result == STORE_CONFLICT)
+        return fail("%s: `switchboard contact release` ends it", store_reason(call->store));
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_CONTACT, id);
+    const bool has_ended = erasure.ended_at != INT64_MAX;
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "contactId", erasure.contact_id);
+    json_write_text(&json, "erasedAt", time_text(&call->arena, erasure.erased_at));
+    json_write_text(&json, "endedAt", has_ended ? time_text(&call->arena, erasure.ended_at) : NULL);
+    return object_print(call, &json, "%s %s", erasure.contact_id,
+                        has_ended ? "is erased"
+                                  : "is being erased: the courier deletes what is left");
 }

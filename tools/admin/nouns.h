@@ -43,6 +43,7 @@ int contact_list(struct invocation *call);
 int contact_split(struct invocation *call);
 int contact_hold(struct invocation *call);
 int contact_release(struct invocation *call);
+int contact_erase(struct invocation *call);
 int message_list(struct invocation *call);
 
 int forms_sync(struct invocation *call);

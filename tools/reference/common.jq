@@ -19,7 +19,8 @@ def rules: [.type, (select(.required) | "required"), (select(.may_be_empty) | "m
 # sets: these values of the examples of bodies, and the segments of paths.
 def variables: {"15550001000": "PHONE_NUMBER_ID", "7001": "MEDIA_ID", "7002": "FLOW_ID",
     "wamid.x=": "WAMID", "you@example.org": "USER_EMAIL", "correct horse battery": "PASSWORD",
-    "usr_1mcgpzd9m000000001f2ac3d4e": "WORKSPACE_ID", ("0123456789abcdef" * 4): "INVITATION",
+    "usr_1mcgpzd9m000000001f2ac3d4e": "WORKSPACE_ID",
+    "con_1mcgpzd9m00000000312ab34cd": "CONTACT_ID", ("0123456789abcdef" * 4): "INVITATION",
     ("fedcba9876543210" * 4): "OTHER_INVITATION"};
 def with_variables: reduce (variables | to_entries[]) as $each (.;
     split("\"\($each.key)\"") | join("\"'\"$\($each.value)\"'\""));
