@@ -184,6 +184,7 @@ is_reported() {
     api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$EVENTS_URL/e\",\"webhookCode\":\"code\"}"
     assert_success
     switchboard event enable message.status "$EMAIL" >/dev/null
+    switchboard event enable contact.erased "$EMAIL" >/dev/null
     switchboard event test "$EMAIL" >/dev/null
     take "$(payload "$(inbound wamid.ad "$P1" "$B1" '"type":"text","text":{"body":"Hi"},
         "referral":{"source_type":"ad","source_id":"1","source_url":"https://example.com/"}')")"
@@ -192,6 +193,11 @@ is_reported() {
     assert_success
     take "$(payload "$(status_of "$(jq -r '.data.messages[0].id' "$body")" delivered \
         "$(to_both "$P1" "$B1")")")"
+    courier_once >/dev/null
+    for contact in $(switchboard contact list --json | jq -r '.[].id'); do
+        switchboard contact erase "$contact" >/dev/null
+    done
+    courier_once >/dev/null # erases, and adds the events
     courier_once >/dev/null
     assert_equal "$(jq -r .type "$EVENTS_DIR"/*.body | sort -u)" \
         "$(jq -r '.webhooks | keys[]' "$DOCUMENT")"

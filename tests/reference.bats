@@ -259,6 +259,7 @@ clauses() {
         example=${example//$(printf 'fedcba9876543210%.0s' 1 2 3 4)/sample-${url##*/}}
         workspace=$(db "SELECT id FROM user WHERE email = '$ANN_EMAIL'")
         example=${example//usr_1mcgpzd9m000000001f2ac3d4e/$workspace}
+        example=${example//con_1mcgpzd9m00000000312ab34cd/con_sample}
         request "${route%% *}" "$url" "${who[@]}" -d "${example//15550001000/$LINE}"
         assert_success
         count=$((count + 1))

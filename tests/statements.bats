@@ -240,7 +240,7 @@ flat() {
     flat 'DELETE FROM event WHERE NOT' "'done'" $far "${some[@]}"
     flat 'DELETE FROM event_attempt WHERE event_id IN' "'done'" $far "${some[@]}"
     flat 'DELETE FROM delivery WHERE event_id IN' "'done'" $far "${some[@]}"
-    flat 'DELETE FROM platform_post' "'pst_00000000000000000000000005'"
+    flat 'DELETE FROM platform_post WHERE' "'pst_00000000000000000000000005'"
     flat 'SELECT w.id, w.kind' "'usr_fill'"
     flat 'DELETE FROM idempotency WHERE (user_id' $far 500
     flat 'SELECT p.*, coalesce(c.responses, 0)' "'usr_fill'" NULL "'%'" "''" 20

@@ -106,6 +106,9 @@ INSERT INTO login_failure SELECT 'address:' || i, 1, 'att_' || i, 0, i FROM row 
 INSERT INTO trail SELECT 'trl_' || suffix, user_id, (SELECT now FROM at), 'token', 'API token', 'line.update', line_id, '{}', '::1', 'req'
     FROM row WHERE i <= $share;
 INSERT INTO thread_removal SELECT 'thr_removed' || i, user_id, iif(i % 2, NULL, i), i, (SELECT now FROM at) FROM row WHERE i <= $share;
+INSERT INTO erasure (contact_id, user_id, account_id, erased_at, ended_at, due_at, step, place, names)
+    SELECT 'con_erased' || i, user_id, account_id, i, iif(i > 3, i, NULL), i, 0, '', iif(i > 3, NULL, i) FROM row WHERE i <= $share;
+INSERT INTO erased_mark SELECT CAST(printf('%032d', i) AS BLOB), user_id, i FROM row WHERE i <= $share;
 INSERT INTO flow_token SELECT account_id, 'token' || i, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_response SELECT 'msg_' || printf('%026d', 3 * i), account_id, i % 50 FROM row WHERE i <= $share;
 INSERT INTO flow_reply_count SELECT account_id, flow_id, count(*) FROM flow_response GROUP BY 1, 2;

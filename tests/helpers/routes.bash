@@ -54,7 +54,8 @@ sample_functions='
     # what a field has for one route only
     def known_of: {"/v2/session/join": {invitation: "sample-join"},
         "/v2/invitations/accept": {invitation: "sample-accept"},
-        "/v2/session/workspace": {workspaceId: $workspace}};
+        "/v2/session/workspace": {workspaceId: $workspace},
+        "/v2/contacts/:contactId/erase": {confirm: "con_sample"}};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";

@@ -9,8 +9,8 @@ web base
 store base engine store/inbox store/login
 store/inbox base engine store
 store/login base engine store
-store/life base engine store store/inbox
 store/event base engine store
+store/life base engine store store/inbox store/event
 store/ingest base engine store store/inbox store/event
 store/move base engine store
 graph base

@@ -8,6 +8,7 @@
 #include "store/block.h"
 #include "store/contact_split.h"
 #include "store/done_mark.h"
+#include "store/erasure.h"
 #include "store/event_replay.h"
 #include "store/event_test.h"
 #include "store/flow.h"
@@ -1039,6 +1040,33 @@ static void check_owner(void) {
     REPEAT(bring_line_back);
 }
 
+static enum store_result erase_contact(void) {
+    struct store_erasure erasure;
+    return store_erase_contact(store, &arena, "usr_1", owned_contact, now, &erasure);
+}
+
+/* Does all parts, to the end. */
+static enum store_result erase_parts(void) {
+    size_t done = 1;
+    enum store_result result = STORE_OK;
+    while ((result == STORE_OK && done) || is_taken(result))
+        result = store_erase_part(store, event_body, now, &done);
+    return result;
+}
+
+static void check_erasure(void) {
+    struct contact *contacts;
+    size_t count;
+    make_account();
+    take(TEXT_OF("e1", "15550007777", "US.7"));
+    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 1},
+                                 &contacts, &count));
+    check(count == 1, "%zu contacts", count);
+    owned_contact = contacts[0].id;
+    REPEAT(erase_contact);
+    REPEAT(erase_parts);
+}
+
 int main(void) {
     open_state();
     start_faults();
@@ -1051,6 +1079,7 @@ int main(void) {
     check_updates();
     check_owner();
     check_split();
+    check_erasure();
     check_webhooks();
     REPEAT(delete_config);
     REPEAT(delete_old_rows);

@@ -1,7 +1,8 @@
-/* Retention, while messages and statuses arrive (twin.h). */
+/* Retention and erasure, while messages and statuses arrive (twin.h). */
 #ifndef SWITCHBOARD_TEST_TWIN_LIFE_H
 #define SWITCHBOARD_TEST_TWIN_LIFE_H
 
+#include "store/erasure.h"
 #include "store/retention.h"
 #include "twin_messages.h"
 
@@ -67,6 +68,60 @@ static inline void verify_pruned(int rounds) {
     holds(0,
           "SELECT count(*) FROM thread t WHERE t.line_id = '%s' AND NOT EXISTS (SELECT 1 "
           "FROM message m WHERE m.thread_id = t.id)",
+          line_id);
+}
+
+/* --- erasure --- */
+
+static inline void make_persons(void) {
+    rename_pruned(); /* events of who is erased are deleted */
+    for (int i = 0; i < TWINS; i++)
+        receive_at(text("wamid.first.%d", i), text("2%d", i), now);
+}
+
+/* The contact that has existed for the longest time, or "" when there is none. */
+static inline const char *oldest_contact(void) {
+    return ask_text(
+        text("SELECT coalesce(min(id), '') FROM contact WHERE account_id = '%s'", account_id));
+}
+
+/* Twins 0 and 1 erase those from whom the others receive. */
+static inline void erase_persons(int twin, int round) {
+    struct store_erasure erasure;
+    size_t done;
+    if (twin < 2)
+        may(store_erase_contact(store, &arena, NULL, oldest_contact(), now, &erasure),
+            STORE_NOT_FOUND);
+    if (twin < 2)
+        for (int i = 0; i < 4; i++)
+            may(store_erase_part(store, event_body, now, &done), STORE_BUSY);
+    else if (twin < 6)
+        receive_at(text("wamid.during.%d.%d", round, twin), text("2%d", round % TWINS), now);
+    else
+        ingest(status_of(text("wamid.first.%d", round % TWINS), twin == 6 ? "read" : "delivered",
+                         text("2%d", round % TWINS), NULL));
+}
+
+static inline void verify_erased(int rounds) {
+    size_t done = 1;
+    (void)rounds;
+    while (done)
+        does(store_erase_part(store, event_body, now, &done));
+    holds(0,
+          "SELECT count(*) FROM erasure WHERE account_id = '%s' AND (ended_at IS NULL OR names IS "
+          "NOT NULL)",
+          account_id);
+    holds(0,
+          "SELECT count(*) FROM erasure e WHERE e.account_id = '%s' AND EXISTS (SELECT 1 FROM "
+          "thread t WHERE t.contact_id = e.contact_id)",
+          account_id);
+    holds(0,
+          "SELECT count(*) FROM erasure e JOIN contact c ON c.id = e.contact_id "
+          "WHERE e.account_id = '%s'",
+          account_id);
+    holds(0,
+          "SELECT count(*) FROM message m WHERE m.line_id = '%s' AND m.wamid LIKE '%%during%%' AND "
+          "m.source = 'status'",
           line_id);
 }
 

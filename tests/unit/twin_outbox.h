@@ -297,7 +297,8 @@ static inline void verify_resumed(int rounds) {
 /* --- old events that are deleted while they are replayed --- */
 
 static inline void rename_pruned(void) {
-    change(arena_printf(&arena, "UPDATE \"user\" SET email = 'pruned' WHERE id = '%s'", user_id));
+    change(arena_printf(&arena, "UPDATE \"user\" SET email = 'pruned ' || id WHERE id = '%s'",
+                        user_id));
 }
 
 static inline void make_old(void) {

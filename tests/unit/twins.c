@@ -71,6 +71,8 @@ static const struct twins cases[] = {
     {"store_leave_trail store_delete_old_trail", NULL, leave_trail, verify_trail, false},
     {"store_prune store_set_retention store_hold_contact store_ingest", make_old_threads,
      prune_old, verify_pruned, false},
+    {"store_erase_contact store_erase_part store_ingest", make_persons, erase_persons,
+     verify_erased, false},
     {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
     {"store_delete_old_rows store_delete_old_logins", make_key, delete_old, NULL, false},
     {"store_delete_old_rows store_delete_old_logins: the work of another", make_key, leave_chores,
