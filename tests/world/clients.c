@@ -12,8 +12,9 @@ static struct sent {
     bool is_used, has_key, is_done, is_on_its_way;
     int status; /* of the last answer; 0: none */
     int attempts, accepted;
-    const char *phone; /* of the recipient */
-    const char *token; /* of the last attempt */
+    int64_t accepted_at; /* by the platform, the last time */
+    const char *phone;   /* of the recipient */
+    const char *token;   /* of the last attempt */
     uint64_t random;
     const char *wamid; /* of the answer with 200 */
     const char *accepted_as[ATTEMPTS + 1];
@@ -98,9 +99,15 @@ void clients_accepted(size_t number, const char *wamid) {
     if (sent->accepted < ATTEMPTS)
         sent->accepted_as[sent->accepted] = wamid;
     sent->accepted++;
+    sent->accepted_at = world_now();
     if (sent->has_key && sent->accepted > 1)
         world_violate("out-%zu, with an idempotency key, was accepted %d times by the platform",
                       number, sent->accepted);
+}
+
+/* Of the message that the last answer names. */
+static enum fate fate_of(const struct sent *sent) {
+    return erasures_fate(sent->phone, sent->wamid, sent->accepted_at);
 }
 
 /* A later read shows what was acknowledged. What a full disk did not take is kept in a file, and
@@ -108,7 +115,7 @@ void clients_accepted(size_t number, const char *wamid) {
 static void after_read(void *subject, const struct answer *answer) {
     const struct sent *sent = subject;
     const size_t number = (size_t)(sent - sends);
-    if (world_now() <= world.full_until + HOUR)
+    if (world_now() <= world.full_until + HOUR || fate_of(sent) != IS_STORED)
         return; /* it may be missing, or have no text because its status came first */
     if (answer->status == 200 && !strstr(answer->text, world_print("\"out-%zu\"", number)))
         world_violate("out-%zu was answered with 200, and a read shows it without its text: %s",
@@ -145,9 +152,10 @@ void clients_check(void) {
         const int64_t found = gateway_number(world_print(
             "SELECT count(*) FROM message WHERE wamid = '%s' AND " TEXT_OF_MESSAGE " = 'out-%zu'",
             sent->wamid, i));
-        if (found != 1)
-            world_violate("out-%zu was answered with 200, and %lld messages with its text are "
-                          "stored",
-                          i, (long long)found);
+        const enum fate fate = fate_of(sent);
+        if (fate == IS_ERASED ? found != 0 : found != 1 && !(fate == MAY_BE_ERASED && !found))
+            world_violate("out-%zu was answered with 200, %s%lld messages with its text are stored",
+                          i, fate == IS_ERASED ? "its person was erased, and " : "and ",
+                          (long long)found);
     }
 }

@@ -365,6 +365,10 @@ void gateway_rotate_key(uint64_t random) {
     run_command("key rotate", random, NULL);
 }
 
+void gateway_erase(const char *contact_id, uint64_t random, command_end *end) {
+    run_command(world_print("contact erase %s", contact_id), random, end);
+}
+
 /* --- the token --- */
 
 static const char *former_token;
@@ -480,7 +484,9 @@ static bool has_records(void) {
 static int64_t read_next_work(void) {
     if (has_records())
         return 0;
-    return gateway_number("SELECT min(next_attempt_at) FROM delivery WHERE state = 'pending'");
+    return gateway_number("SELECT min(at) FROM (SELECT min(next_attempt_at) AS at FROM delivery "
+                          "WHERE state = 'pending' UNION ALL "
+                          "SELECT min(due_at) FROM erasure WHERE ended_at IS NULL)");
 }
 
 /* Read again only after a process has run: a parse of the schema takes longer than most requests.

@@ -23,6 +23,7 @@ enum written_kind { MESSAGE, HISTORY, STATUS };
 struct written {
     enum written_kind kind;
     int person;
+    int64_t at; /* of the world */
     const char *wamid, *text;
 };
 
@@ -128,6 +129,7 @@ static void write_message(int person, bool shows_both, uint64_t *random) {
                                         : kind == 1 ? STATUS
                                                     : MESSAGE,
                                 .person = person,
+                                .at = world_now(),
                                 .wamid = world_print("wamid.in.%zu", all.written_count),
                                 .text = world_print("in-%zu", all.written_count)};
     all.written_count++;
@@ -276,6 +278,10 @@ void people_write(const struct act *act) {
         write_message(person, false, &random);
 }
 
+void people_show(const char *phone, uint64_t random) {
+    write_message(all.owner[number_of(phone)], true, &random);
+}
+
 void people_write_crowd(const struct act *act) {
     uint64_t random = act->random;
     const int64_t at = next_second();
@@ -364,6 +370,17 @@ static void check_owners(void) {
     }
 }
 
+/* Stored once, unless the person was erased. */
+static void check_written(const struct written *written, size_t count) {
+    const int number = all.people[written->person].number;
+    const enum fate fate =
+        number == NO_ONE ? IS_STORED : erasures_fate(phone_of(number), written->wamid, written->at);
+    if (fate == IS_ERASED ? count != 0 : count != 1 && !(fate == MAY_BE_ERASED && count == 0))
+        world_violate("%s: its webhook was answered with 200, %s%zu messages are stored",
+                      written->wamid, fate == IS_ERASED ? "its person was erased, and " : "and ",
+                      count);
+}
+
 /* No contact has messages of two people. Each person has one contact, unless a change without user
  * ids may be of either of two people: then nothing can decide it. */
 void people_check(void) {
@@ -374,9 +391,7 @@ void people_check(void) {
                  take_message);
     gateway_rows("SELECT id, phone FROM contact WHERE phone IS NOT NULL", take_contact);
     for (size_t i = 0; i < all.written_count; i++)
-        if (found.messages[i] != 1)
-            world_violate("%s: its webhook was answered with 200, and %zu messages are stored",
-                          all.written[i].wamid, found.messages[i]);
+        check_written(&all.written[i], found.messages[i]);
     for (size_t i = 0; i < found.count; i++)
         if (found.people[i] & (found.people[i] - 1))
             world_violate("contact %s has messages of two people: %x", found.id[i],

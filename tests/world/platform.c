@@ -49,7 +49,9 @@ static void after_post(void *subject, const struct answer *answer) {
     if (post->is_stored && !(is_first && post->repeats))
         return;
     const int minutes = 1 << (post->tries < 6 ? post->tries : 6);
-    const unsigned most = (unsigned)(minutes < LONGEST_PAUSE_MINUTES ? minutes : 60) * 60;
+    const unsigned most =
+        (unsigned)(minutes < LONGEST_PAUSE_MINUTES && !(is_first && world.erases) ? minutes : 60) *
+        60;
     post->repeats = false;
     world_at(world_now() + SECOND * (1 + random_below(&post->random, most)), try_post, post, 0);
 }
@@ -91,7 +93,7 @@ static void add_post(const char *field, int user, const char *members, uint64_t 
     *post = (struct post){.changes = change_of(field, user, members),
                           .user = user,
                           .random = random_next(random),
-                          .repeats = random_chance(random, 15)};
+                          .repeats = random_chance(random, world.erases ? 70 : 15)};
     world_at(world_now() + delay, try_post, post, 0);
 }
 

@@ -36,11 +36,12 @@ static struct {
     uint64_t added;
 } events;
 
-enum { CALM_WORLDS = 24 }; /* one of so many is calm */
+enum { CALM_WORLDS = 24 };   /* one of so many is calm */
+enum { ERASING_WORLDS = 5 }; /* in one of so many people are erased */
 
-static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",  "outage",
-                                                 "power", "full",  "clock", "courier",
-                                                 "move",  "keys",  "token", "crowd"};
+static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",    "outage", "power",
+                                                 "full",  "clock", "courier", "move",   "keys",
+                                                 "token", "crowd", "erase"};
 
 /* --- texts --- */
 
@@ -282,6 +283,7 @@ static void perform(const struct act *act, size_t number) {
     case ACT_KEYS: gateway_rotate_key(random); break;
     case ACT_TOKEN: gateway_replace_token(random); break;
     case ACT_CROWD: people_write_crowd(act); break;
+    case ACT_ERASE: erasures_request(act); break;
     case ACT_KINDS: break;
     }
 }
@@ -290,12 +292,14 @@ static void happen(struct event *event) {
     perform(event->subject, (size_t)event->value);
 }
 
+enum { CHOSEN_KINDS = ACT_ERASE }; /* those before it */
+
 /* Each world has more of some kinds of acts, and none of others. */
-static unsigned weigh(uint64_t *random, unsigned weights[ACT_KINDS]) {
-    static const unsigned char usual[ACT_KINDS] = {30, 31, 8, 6, 5, 4, 1, 10, 8, 1, 1, 0};
+static unsigned weigh(uint64_t *random, unsigned weights[CHOSEN_KINDS]) {
+    static const unsigned char usual[CHOSEN_KINDS] = {30, 31, 8, 6, 5, 4, 1, 10, 8, 1, 1, 0};
     static const unsigned char factors[] = {0, 1, 1, 5};
     unsigned sum = 0;
-    for (int i = 0; i < ACT_KINDS; i++) {
+    for (int i = 0; i < CHOSEN_KINDS; i++) {
         const unsigned factor = factors[random_below(random, sizeof factors)];
         weights[i] = usual[i] * (i == ACT_WRITE && !factor ? 1 : factor);
         sum += weights[i];
@@ -321,17 +325,20 @@ static void make_acts(uint64_t seed) {
     uint64_t random = random_of(seed, 1);
     int64_t at = SECOND;
     world.is_calm = seed % CALM_WORLDS == 5;
+    world.erases = !world.is_calm && seed % ERASING_WORLDS == 3;
     if (world.is_calm) {
         make_calm_acts(&random);
         return;
     }
-    unsigned weights[ACT_KINDS];
+    unsigned weights[CHOSEN_KINDS];
     const unsigned sum = weigh(&random, weights);
     world.act_count = 10 + random_below(&random, 60);
     for (size_t i = 0; i < world.act_count; i++) {
         unsigned share = random_below(&random, sum), kind = 0;
         while (share >= weights[kind])
             share -= weights[kind++];
+        if (kind == ACT_MOVE && world.erases)
+            kind = ACT_ERASE;
         at += random_chance(&random, 70) ? random_below(&random, 2000) * (SECOND / 1000)
                                          : random_below(&random, 3600) * SECOND;
         world.acts[i] =
@@ -356,7 +363,8 @@ static void cron(struct event *event) {
 
 static bool all_is_done(void) {
     return world_now() > world.quiet_at && gateway_token && clients_are_done() &&
-           platform_is_done() && gateway_is_idle() && gateway_next_work() < 0;
+           platform_is_done() && erasures_are_done() && gateway_is_idle() &&
+           gateway_next_work() < 0;
 }
 
 static void begin(uint64_t seed) {
@@ -379,6 +387,7 @@ static void begin(uint64_t seed) {
     gateway_begin();
     platform_begin();
     people_begin();
+    erasures_begin();
     receivers_begin();
     clients_begin();
 }
@@ -401,6 +410,7 @@ static char *play(uint64_t seed) {
     if (!world.violation) {
         people_check();
         clients_check();
+        erasures_check();
         rules_check();
     }
     gateway_end();

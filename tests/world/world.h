@@ -34,6 +34,7 @@ enum act_kind {
     ACT_KEYS,    /* the operator makes a new key */
     ACT_TOKEN,   /* the operator makes a new token, which ends the old one */
     ACT_CROWD,   /* an event of the user whose receivers all hang */
+    ACT_ERASE,   /* the operator erases a person, in place of a move */
     ACT_KINDS
 };
 
@@ -62,6 +63,7 @@ struct world {
     const char *violation; /* the first rule that was broken, and how; NULL: none */
     int verbose;
     bool is_calm;       /* nothing fails but the crowd's receivers: events arrive in time */
+    bool erases;        /* people are erased, none moves, and most webhooks are repeated late */
     int64_t full_until; /* the disk is full until then */
     int64_t quiet_at;   /* after the last act: from then on nothing fails any more */
     size_t requests, deliveries, kills, lost_writes, power_failures;
@@ -109,6 +111,9 @@ void gateway_prepare(const char *directory);
 void gateway_request(const struct request *request);
 void gateway_run_courier(int64_t duration, uint64_t random);
 void gateway_rotate_key(uint64_t random);
+/* Runs the command that erases the contact. `end`: with its output; NULL: it was killed. */
+void gateway_erase(const char *contact_id, uint64_t random,
+                   void (*end)(const char *output, uint64_t random));
 /* Replaces the token, again if the program is killed. From then on the old one is refused. */
 void gateway_replace_token(uint64_t random);
 void gateway_fail_power(uint64_t random);
@@ -127,8 +132,8 @@ struct sqlite3_stmt;
 void gateway_rows(const char *sql, void (*take)(struct sqlite3_stmt *row));
 /* The same: the number of the only row; -1: there is none. */
 int64_t gateway_number(const char *sql);
-/* When a courier has work next, ms of the host's clock: the next delivery is due; 0: a record of
- * pending_dir waits; -1: none. */
+/* When a courier has work next, ms of the host's clock: the next delivery or part of an erasure is
+ * due; 0: a record of pending_dir waits; -1: none. */
 int64_t gateway_next_work(void);
 
 /* --- the platform (platform.c) --- */
@@ -155,8 +160,24 @@ const char *people_phone(uint64_t *random);
  * (s): the number keeps its owner so long. Returns the members that name the recipient, after the
  * number; NULL: it has no owner. */
 const char *people_receive(const char *phone, int64_t until);
+/* The person with the number writes a message that shows number and user id. */
+void people_show(const char *phone, uint64_t random);
 /* What was answered with 200 is stored, once, with its text, at the contact of the person. */
 void people_check(void);
+
+/* --- erasures (erasures.c) --- */
+
+void erasures_begin(void);
+void erasures_request(const struct act *act);
+
+enum fate { IS_STORED, MAY_BE_ERASED, IS_ERASED };
+
+/* Of a message of or to the person with the number, which came into the world at that time. */
+enum fate erasures_fate(const char *phone, const char *wamid, int64_t at);
+bool erasures_are_done(void);
+bool erasures_happened(void); /* or began */
+/* No message that was erased is there again, as by a repetition or a late status. */
+void erasures_check(void);
 
 /* --- receivers, clients (receivers.c, clients.c) --- */
 
