@@ -77,6 +77,11 @@ static int read_recipient(struct arena *arena, struct graph_send *send, const ch
         *error = "to is a business-scoped user id: send it as recipient.";
         return -1;
     }
+    if (!recipient_is_plain_phone(slice_of(send->to))) {
+        *error = "to must be a phone number of the digits 0 to 9; spaces and + - . ( ) / may stand "
+                 "between them.";
+        return -1;
+    }
     const char *digits = recipient_digits(arena, slice_of(send->to));
     send->phone = *digits ? digits : NULL;
     return 0;

@@ -25,8 +25,9 @@ struct graph_send {
 
 /* Reads the body. Returns 0, or -1 with `*error`, a sentence for the client: it is neither a JSON
  * object nor a form; a member that determines recipient or kind is no text, or has another spelling
- * of its name (`To`, `to[]`); or `to` is a business-scoped user id, whose digits would be the phone
- * of another person. Everything lives in `arena`, or is part of `body`. */
+ * of its name (`To`, `to[]`); `to` is a business-scoped user id, whose digits would be the phone of
+ * another person; or `to` is a phone in which readers find different digits
+ * (recipient_is_plain_phone). Everything lives in `arena`, or is part of `body`. */
 int graph_send_read(struct arena *arena, const char *content_type, struct slice body,
                     struct graph_send *send, const char **error);
 

@@ -44,6 +44,44 @@ char *recipient_digits(struct arena *arena, struct slice phone) {
     return digits;
 }
 
+/* Spaces, hyphens, and the invisible marks of direction that come with a copied number. */
+static const struct {
+    struct slice first;     /* the bytes before the last one */
+    unsigned char from, to; /* the last byte */
+} signs[] = {
+    {SLICE("\xc2"), 0xa0, 0xa0},     /* U+00A0 */
+    {SLICE("\xc2"), 0xad, 0xad},     /* U+00AD */
+    {SLICE("\xe2\x80"), 0x80, 0xaf}, /* U+2000 to U+202F */
+    {SLICE("\xe2\x81"), 0xa0, 0xaf}, /* U+2060 to U+206F */
+    {SLICE("\xe2\x88"), 0x92, 0x92}, /* U+2212 */
+    {SLICE("\xe3\x80"), 0x80, 0x80}, /* U+3000 */
+    {SLICE("\xef\xbb"), 0xbf, 0xbf}, /* U+FEFF */
+};
+
+/* Returns the length of the sign that begins the text; 0: it begins with another character. */
+static size_t sign_length(struct slice text) {
+    static const char ascii[] = " \t\r\n+-.()/[]";
+    if (memchr(ascii, text.p[0], sizeof ascii - 1))
+        return 1;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t n = signs[i].first.n;
+        unsigned char last = text.n > n ? (unsigned char)text.p[n] : 0;
+        if (slice_starts(text, signs[i].first) && last >= signs[i].from && last <= signs[i].to)
+            return n + 1;
+    }
+    return 0;
+}
+
+bool recipient_is_plain_phone(struct slice text) {
+    while (text.n) {
+        size_t n = is_digit(text.p[0]) ? 1 : sign_length(text);
+        if (!n)
+            return false;
+        text = slice_skip(text, n);
+    }
+    return true;
+}
+
 static const char *check_to(struct slice text) {
     size_t digits = 0;
     for (size_t i = 0; i < text.n; i++)

@@ -14,6 +14,12 @@ bool recipient_is_bsuid_in_any_case(struct slice text);
 /* Returns the digits of `phone` without all other characters (spec 2.3), in `arena`. */
 char *recipient_digits(struct arena *arena, struct slice phone);
 
+/* Whether all readers find the digits of recipient_digits in the text: it consists of digits,
+ * spaces, brackets, and + - . /, in ASCII or as Unicode has them too. Of letters (1-800-FLOWERS),
+ * digits of other scripts, and signs before an extension (`,` `;` `#` `x`) some make other digits.
+ */
+bool recipient_is_plain_phone(struct slice text);
+
 /* The rules of the fields `to` and `recipient`. A BSUID in `to`, in upper or lower case, is
  * refused: its digits would be the phone of another person, and the platform would answer 200. */
 extern const struct text_rule recipient_to_rule, recipient_bsuid_rule;

@@ -1,4 +1,6 @@
 """Requests and what both parsers must read of them; None: the gateway refuses the request."""
+import json
+import urllib.parse
 
 URLENCODED = "application/x-www-form-urlencoded"
 
@@ -232,6 +234,26 @@ def messages(free, blocked):
                   ("application/json",), edge="messages")
 
 
+def phones(free, blocked):
+    """Spellings of `to` in which readers may find other digits, an extension, or none."""
+    other = "".join(chr(0xff10 + int(digit)) for digit in blocked)
+    for to in (other, blocked[:-1] + other[-1], other.translate({0xff10 + i: 0x660 + i
+                                                                 for i in range(10)}),
+               blocked[:-1] + "\xb2", blocked[:-1] + "a", blocked[:7] + "PAA2", blocked + "x5",
+               blocked + " ext. 5", blocked + ";ext=5", blocked + "," + free, blocked + "#5",
+               blocked + "e0", blocked + ":5@s.whatsapp.net", "0x" + "%x" % int(blocked), "abc"):
+        text = json.dumps({"messaging_product": "whatsapp", "text": {"body": "x"}, "to": to})
+        yield row("the phone %r" % to, None, text.encode(), ("application/json",),
+                  edge="messages")
+        yield row("the phone %r of a form" % to, None, edge="messages", types=(URLENCODED,),
+                  body=("text[body]=x&to=" + urllib.parse.quote(to)).encode())
+    for to in ("+" + free, " (%s) %s.%s/%s " % (free[0], free[1:4], free[4:7], free[7:]),
+               "\u202a+%s\xa0%s\u2011%s\u202c" % (free[:1], free[1:5], free[5:])):
+        text = json.dumps({"messaging_product": "whatsapp", "text": {"body": "x"}, "to": to})
+        yield row("the phone %r" % to, [], text.encode(), ("application/json",),
+                  edge="messages")
+
+
 def media():
     content = b"\x89PNG\r\n--\n--XX\r\n\x00\xff"
     file = part('"file"', content, '; filename="a.png"\r\nContent-Type: image/png')
@@ -272,5 +294,5 @@ def media():
 
 def rows(free, blocked):
     for group in (names(), part_headers(), boundaries(), urlencoded(), queries(), json_bodies(),
-                  messages(free, blocked), media()):
+                  messages(free, blocked), phones(free, blocked), media()):
         yield from group

@@ -90,7 +90,7 @@ static void check_recipients(void) {
     CHECK(!send.is_to_person);
     CHECK_TEXT(send.phone, NULL);
     CHECK_TEXT(JSON("{\"recipient_type\":\"Group\",\"to\":\"1555\"}").phone, "1555");
-    CHECK_TEXT(JSON("{\"to\":\"abc\"}").phone, NULL);
+    CHECK_TEXT(JSON("{\"to\":\" + \"}").phone, NULL);
 }
 
 static void check_content(void) {
@@ -189,6 +189,8 @@ static void check_refused(void) {
         {JSON_TYPE, "{\"to\":\"US.13491208655302741918\"}", "recipient"},
         {JSON_TYPE, "{\"to\":\" us.ent.13491208655302741918\"}", "recipient"},
         {FORM_TYPE, "to=US.13491208655302741918", "recipient"},
+        {JSON_TYPE, "{\"to\":\"abc\"}", "digits 0 to 9"},
+        {FORM_TYPE, "to=1555,1556", "digits 0 to 9"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct graph_send send;

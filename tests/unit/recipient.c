@@ -44,7 +44,44 @@ static const struct {
     {SLICE("us.Ent.aB13491208655302 "), NULL},
 };
 
+static const struct slice plain[] = {
+    SLICE(""),
+    SLICE("15551234567"),
+    SLICE("+1 (555) 123-4567\r\n"),
+    SLICE("0049.30/12345 [6]"),
+    SLICE("\xe2\x80\xaa+1\xc2\xa0"
+          "555\xe2\x80\x91"
+          "1234\xe2\x88\x92"
+          "567\xe2\x80\xac\xe2\x81\xa9\xe3\x80\x80\xef\xbb\xbf"),
+};
+
+/* Texts in which some readers find other digits. */
+static const struct slice not_plain[] = {
+    SLICE("1555123456a"),
+    SLICE("1-800-FLOWERS"),
+    SLICE("15551234567x5"),
+    SLICE("15551234567,5"),
+    SLICE("15551234567;ext=5"),
+    SLICE("15551234567#5"),
+    SLICE("15551234567@c.us"),
+    SLICE("15551234567\0"),
+    SLICE("1555123456\xef\xbc\x97"), /* U+FF17 */
+    SLICE("1555123456\xd9\xa7"),     /* U+0667 */
+    SLICE("1555123456\xc2\xb2"),     /* U+00B2 */
+    SLICE("1555123456\xe2\x81\xb7"), /* U+2077 */
+    SLICE("1555123456\xe2\x80"),
+    SLICE("1555123456\xe2"),
+};
+
+static void check_plain(void) {
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        CHECK_INTEGER_AS(plain[i].p, recipient_is_plain_phone(plain[i]), true);
+    for (size_t i = 0; i < sizeof not_plain / sizeof *not_plain; i++)
+        CHECK_INTEGER_AS(not_plain[i].p, recipient_is_plain_phone(not_plain[i]), false);
+}
+
 int main(void) {
+    check_plain();
     arena_init(&arena, 1024 * 1024, NULL);
     for (size_t i = 0; i < sizeof bsuids / sizeof *bsuids; i++) {
         CHECK_INTEGER_AS(bsuids[i], recipient_is_bsuid(slice_of(bsuids[i])), true);
