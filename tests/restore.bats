@@ -72,7 +72,7 @@ refuses() { # PART FILE
     assert_named now
 }
 
-@test "restore refuses a backup with another trigger, or without one; doctor reports such a database" {
+@test "restore refuses a backup with another trigger, table, index or view, or without one; doctor reports such a database" {
     local change found config=$STACK/copy.conf
     sed "s|^database = .*|database = $STACK/copy|" "$SWITCHBOARD_CONFIG" >"$config"
     while IFS=$'\t' read -r change found; do
@@ -81,11 +81,20 @@ refuses() { # PART FILE
         refuses "$STACK/copy $found: correct a copy of it with sqlite3" "$STACK/copy"
         switchboard doctor --config "$config" --json >"$body" 2>/dev/null || true
         jq -e --arg found "the database $found" \
-            'any(.[]; .check == "triggers" and .status == "fail" and .detail == $found)' "$body" || fail "$change: $(cat "$body")"
+            'any(.[]; .check == "schema" and .status == "fail" and .detail == $found)' "$body" || fail "$change: $(cat "$body")"
     done <<'END'
 CREATE TRIGGER evil AFTER INSERT ON session BEGIN UPDATE user SET email = 'attacker@example.org'; END	has the trigger evil on the table session, which this program did not make
 DROP TRIGGER plan_settings_update	lacks the trigger plan_settings_update on the table plan
 DROP TRIGGER line_settings_insert; CREATE TRIGGER line_settings_insert AFTER INSERT ON line BEGIN UPDATE settings_version SET version = 1; END	has the trigger line_settings_insert on the table line, which this program did not make
+PRAGMA writable_schema = 1; UPDATE sqlite_schema SET name = 'sqlite_stat1', sql = replace(sql, 'line_settings_insert', 'sqlite_stat1') WHERE name = 'line_settings_insert'	has the trigger sqlite_stat1 on the table line, which this program did not make
+CREATE TABLE extra (x)	has the table extra, which this program did not make
+CREATE VIEW extra AS SELECT 1	has the view extra, which this program did not make
+CREATE INDEX extra ON session (id) WHERE abs(-9223372036854775808)	has the index extra on the table session, which this program did not make
+DROP INDEX contact_parent	lacks the index contact_parent on the table contact
+PRAGMA foreign_keys = 0; DROP TABLE session	lacks the index session_age on the table session
+PRAGMA foreign_keys = 0; DROP TABLE session; CREATE VIEW session AS SELECT 1 AS id	has the view session, which this program did not make
+ALTER TABLE session ADD COLUMN extra TEXT	has the table session, which this program did not make
+ALTER TABLE session DROP COLUMN agent	has the table session, which this program did not make
 END
 }
 

@@ -17,7 +17,7 @@
 #include "engine/driver.h"
 #include "engine/maintenance.h"
 #include "engine/sqlite_copy.h"
-#include "engine/sqlite_triggers.h"
+#include "engine/sqlite_objects.h"
 
 enum {
     PATH_SIZE = 4096 + 64,
@@ -100,10 +100,10 @@ static enum store_result backup(struct store *store, const char *path) {
 
 /* --- restoring --- */
 
-static enum store_result check_triggers(struct store *source, const char *file, bool is_older) {
+static enum store_result check_objects(struct store *source, const char *file, bool is_older) {
     struct arena arena;
-    arena_init(&arena, 1024 * 1024, NULL);
-    const char *difference = sqlite_compare_triggers(source, is_older, &arena);
+    arena_init(&arena, 16 * 1024 * 1024, NULL);
+    const char *difference = sqlite_compare_objects(source, is_older, &arena);
     enum store_result result = sql_result(source);
     if (result == STORE_OK && difference)
         result = sql_refuse(source, STORE_CONFLICT,
@@ -130,7 +130,7 @@ static enum store_result check_content(struct store *source, const char *file, i
     if ((result = sql_result(source)) == STORE_OK && complaints)
         result = sql_refuse(source, STORE_CONFLICT, "%s is damaged", file);
     *version = (int)found.version;
-    return result == STORE_OK ? check_triggers(source, file, *version < schema_version) : result;
+    return result == STORE_OK ? check_objects(source, file, *version < schema_version) : result;
 }
 
 /* Opens the backup and checks all of it. A failure is about this file, not about the database. */
@@ -347,10 +347,10 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
     add_finding(findings, FINDING_OK, "database", "opens, with the schema version of this program");
     add_finding(findings, damage ? FINDING_FAULT : FINDING_OK, "integrity",
                 damage ? damage : sound);
-    const char *difference = sqlite_compare_triggers(store, false, arena);
-    add_finding(findings, difference ? FINDING_FAULT : FINDING_OK, "triggers",
+    const char *difference = sqlite_compare_objects(store, false, arena);
+    add_finding(findings, difference ? FINDING_FAULT : FINDING_OK, "schema",
                 difference ? arena_printf(arena, "the database %s", difference)
-                           : "those of the schema, and no other");
+                           : "tables, indexes and triggers are those of this program, and no other");
     add_references(store, arena, is_full, findings);
     add_finding(findings, is_wal ? FINDING_OK : FINDING_FAULT, "journal",
                 is_wal ? "write-ahead log"
