@@ -285,6 +285,21 @@ assert_blocked() { # MINUTES
     assert_success
 }
 
+@test "failures that were counted while the clock was a day ahead block no one when it is right" {
+    local number
+    fail_to_log_in 5
+    for ((number = 0; number < 15; number++)); do
+        login wrong-horse-battery "$number@example.org" # the address is blocked too
+    done
+    db 'UPDATE login_failure SET blocked_until = blocked_until + 86400000,
+        forget_at = forget_at + 86400000'
+    login
+    assert_success
+    fail_to_log_in 5
+    login
+    assert_blocked 1
+}
+
 @test "of 12 simultaneous wrong passwords at most 5 are tried" {
     local tried
     request_many 12 POST /v2/session \

@@ -25,8 +25,8 @@ static void join_lines(char *text) {
     *end = '\0';
 }
 
-/* The text of a table has its columns by name, since a migration adds them at the end. A backup that
- * a person changed may have any number of objects of any length. */
+/* The text of a table has its columns by name, since a migration adds them at the end. A backup
+ * that a person changed may have any number of objects of any length. */
 #define LIST                                                                                       \
     "SELECT type, substr(name, 1, 200), substr(tbl_name, 1, 200), "                                \
     "substr(CASE type WHEN 'table' THEN "                                                          \

@@ -349,8 +349,9 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
                 damage ? damage : sound);
     const char *difference = sqlite_compare_objects(store, false, arena);
     add_finding(findings, difference ? FINDING_FAULT : FINDING_OK, "schema",
-                difference ? arena_printf(arena, "the database %s", difference)
-                           : "tables, indexes and triggers are those of this program, and no other");
+                difference
+                    ? arena_printf(arena, "the database %s", difference)
+                    : "tables, indexes and triggers are those of this program, and no other");
     add_references(store, arena, is_full, findings);
     add_finding(findings, is_wal ? FINDING_OK : FINDING_FAULT, "journal",
                 is_wal ? "write-ahead log"

@@ -17,6 +17,12 @@ struct failures {
     bool is_counted; /* the attempt was counted already */
 };
 
+/* Whether failures count until then. A time that is farther away than any that is written comes
+ * from a clock that was ahead; the clocks of several hosts differ by less than an hour. */
+static bool do_count(int64_t forget_at, int64_t now) {
+    return forget_at > now && forget_at <= now + 2 * LOGIN_FORGET_MS;
+}
+
 /* Reads the failures of a subject; none when they do not count any more. */
 static bool read_failures(struct store *store, const char *subject,
                           const struct store_login *attempt, struct failures *failures) {
@@ -26,7 +32,7 @@ static bool read_failures(struct store *store, const char *subject,
     *failures = (struct failures){0};
     sql_start(store, &s, TEXT(subject), TEXT(attempt->id));
     if (sql_row(store, &s)) {
-        if (column_integer(&s, 2) > attempt->now)
+        if (do_count(column_integer(&s, 2), attempt->now))
             *failures = (struct failures){
                 .count = column_integer(&s, 0),
                 .blocked_until = column_integer(&s, 1),
