@@ -58,6 +58,10 @@ add_templates() {
     browse messaging templates
 }
 
+@test "a template of a strange shape is one strange template: the list, the rest and its preview stay" {
+    browse messaging strangeTemplates
+}
+
 @test "a test send has a field for each variable, and uploads the picture of the header" {
     browse messaging testSend "$root/tools/demo/media/parcel.jpg" '+1 650 555 0144'
 }

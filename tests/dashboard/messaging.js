@@ -137,6 +137,57 @@ exports.templates = async ({page, open, logIn, step}) => {
     await page.getByText('Room for 4 on Friday').waitFor();
 };
 
+// Copies of the object with each of its members, at any depth, replaced by each value.
+function mutationsOf(object, values) {
+    const paths = (value, path) => value && typeof value === 'object'
+        ? Object.keys(value).flatMap((name) => [[...path, name],
+            ...paths(value[name], [...path, name])]) : [];
+    return paths(object, []).flatMap((names) => values.map((value) => {
+        const changed = structuredClone(object);
+        const parent = names.slice(0, -1).reduce((one, name) => one[name], changed);
+        parent[names.at(-1)] = value;
+        return changed;
+    }));
+}
+
+exports.strangeTemplates = async ({page, open, logIn, step, api}) => {
+    await logIn();
+    const {items} = await dataOf(api, page, '/v2/templates');
+    items[0].quality_score = {score: 'GREEN'};
+    const strange = items.flatMap((one) => mutationsOf(one,
+        [null, 7, 'constructor', '__proto__', {}, [], [null]]));
+    const shown = [null, 7, items[0], ...strange, items[1]];
+    assert.ok(strange.length > 400, `only ${strange.length} templates`);
+    await page.route('**/v2/templates?*', (route) => route.fulfill({json: {success: true,
+        data: {items: shown, paging: {cursors: {after: null}}}}}));
+    step('the list has a row for each, and no text of a program');
+    await open('/templates');
+    await untilCount(page.locator('tbody tr'), shown.length - 2);
+    const text = await page.locator('main').innerText();
+    assert.doesNotMatch(text, /\[object |undefined|NaN|native code/);
+    assert.equal(await page.locator('main [class*="native code"]').count(), 0);
+    step('each has fields, a preview and a choice in the composer');
+    const failed = await page.evaluate(async () => {
+        const {templatesOf} = await import('/dashboard/js/templates/store.js');
+        const {variableFields} = await import('/dashboard/js/templates/fields.js');
+        const {refusalOf} = await import('/dashboard/js/templates/picker.js');
+        const wrong = [];
+        for (const one of await templatesOf({accountId: 'another'}, {isFresh: true})) {
+            try {
+                refusalOf(one, {hasPhone: true});
+                const {outerHTML} = variableFields(one).preview;
+                if (/\[object |undefined|native code/.test(outerHTML))
+                    wrong.push(outerHTML);
+            } catch (error) {
+                wrong.push(`${error.stack} ${JSON.stringify(one)}`);
+            }
+        }
+        return wrong;
+    });
+    assert.deepEqual(failed.slice(0, 3), []);
+    await page.unroute('**/v2/templates?*');
+};
+
 exports.testSend = async ({page, open, logIn, step}, jpeg, to) => {
     await logIn();
     await open('/templates/table_reserved?language=en_US');

@@ -3,12 +3,13 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {has, number, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
+import {lookup} from '../shape.js';
 import {badge, empty, field, heading, loading, moment, pagedTable} from '../ui.js';
 
 export const title = 'forms.title';
 
-const KINDS = {PUBLISHED: 'ok', DRAFT: 'info', DEPRECATED: 'plain', BLOCKED: 'bad',
-    THROTTLED: 'warn'};
+const KINDS = lookup({PUBLISHED: 'ok', DRAFT: 'info', DEPRECATED: 'plain', BLOCKED: 'bad',
+    THROTTLED: 'warn'});
 
 export function formBadge(status) {
     return badge(KINDS[status] ?? 'plain',

@@ -96,5 +96,6 @@ export async function show(root, {name, accountId, language}) {
                     [t('templates.variables'), String(variables(template).length)],
                     [t('templates.id'), el('code', {}, template.id)],
                 ]), el('details', {}, el('summary', {}, t('templates.definition')),
-                    codeBlock(JSON.stringify(template, null, 2), t('templates.definition')))))));
+                    codeBlock(JSON.stringify(template.sent, null, 2),
+                        t('templates.definition')))))));
 }

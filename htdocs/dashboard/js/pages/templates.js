@@ -4,15 +4,16 @@ import {el, fill} from '../dom.js';
 import {has, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {isFound} from '../search.js';
+import {lookup} from '../shape.js';
 import {exampleLines, textsOf} from '../templates/definition.js';
 import {forgetTemplates, templatesOf} from '../templates/store.js';
 import {badge, breakable, button, empty, errorBox, field, heading, loading, table} from '../ui.js';
 
 export const title = 'templates.title';
 
-const KINDS = {APPROVED: 'ok', PENDING: 'info', IN_APPEAL: 'info', PAUSED: 'warn',
-    REJECTED: 'bad', DISABLED: 'bad', LIMIT_EXCEEDED: 'warn', PENDING_DELETION: 'warn'};
-const QUALITY = {GREEN: 'ok', YELLOW: 'warn', RED: 'bad'};
+const KINDS = lookup({APPROVED: 'ok', PENDING: 'info', IN_APPEAL: 'info', PAUSED: 'warn',
+    REJECTED: 'bad', DISABLED: 'bad', LIMIT_EXCEEDED: 'warn', PENDING_DELETION: 'warn'});
+const QUALITY = lookup({GREEN: 'ok', YELLOW: 'warn', RED: 'bad'});
 
 // A word of the platform; a new one is shown as it is.
 export function word(group, value) {

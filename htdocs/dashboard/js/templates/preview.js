@@ -3,8 +3,9 @@ import {el} from '../dom.js';
 import {t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {formatted} from '../inbox/formatted.js';
+import {lookup} from '../shape.js';
 
-const ICONS = {image: 'image', video: 'video', document: 'file', location: 'place'};
+const ICONS = lookup({image: 'image', video: 'video', document: 'file', location: 'place'});
 
 // Shows lines of definition.js: preview(lines).
 export function preview(lines) {

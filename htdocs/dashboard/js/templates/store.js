@@ -1,5 +1,6 @@
 // Template definitions of the accounts: read once and kept until they are refreshed.
 import {call} from '../api.js';
+import {listOf, objectOf, textOf} from '../shape.js';
 
 const PAGE = 100;
 const PAGES = 20;
@@ -7,13 +8,52 @@ const PAGES = 20;
 const known = new Map(); // selector -> promise of the list
 let found = new Map(); // selector, name and language -> definition, null while it is unknown
 
+// The object with a text in each of these members that it has.
+function withTexts(value, names) {
+    const one = {...objectOf(value)};
+    for (const name of names.filter((each) => each in one && one[each] !== null))
+        one[name] = textOf(one[name]);
+    return one;
+}
+
+// A text, or the texts of a list.
+function textsIn(value) {
+    return Array.isArray(value) ? value.map(textOf) : textOf(value);
+}
+
+function exampleFrom(value) {
+    const one = objectOf(value);
+    const named = (list) => listOf(list).map((each) => withTexts(each, ['param_name', 'example']));
+    return {...one, body_text: Array.isArray(one.body_text) && one.body_text.length
+        ? [textsIn(one.body_text[0])] : null, header_text: textsIn(one.header_text),
+        body_text_named_params: named(one.body_text_named_params),
+        header_text_named_params: named(one.header_text_named_params)};
+}
+
+function componentFrom(value) {
+    const one = withTexts(value, ['type', 'format', 'text']);
+    return {...one, example: exampleFrom(one.example), buttons: listOf(one.buttons).map((each) => {
+        const made = withTexts(each, ['type', 'text', 'url']);
+        return {...made, example: textsIn(made.example)};
+    })};
+}
+
+// The members that this page reads, in the shapes that it reads, whatever the platform sent;
+// `sent` is the definition as it came.
+function definitionFrom(sent) {
+    const one = withTexts(sent, ['status', 'category', 'rejected_reason', 'id']);
+    return {...one, sent, name: textOf(one.name), language: textOf(one.language),
+        quality_score: withTexts(one.quality_score, ['score']),
+        components: listOf(one.components).map(componentFrom)};
+}
+
 async function readAll(selector) {
     const list = [];
     let after;
     for (let i = 0; i < PAGES; i++) {
         const {items, paging} = await call('GET', '/v2/templates',
             {query: {...selector, limit: PAGE, after}});
-        list.push(...items);
+        list.push(...listOf(items).map(definitionFrom));
         after = paging?.cursors?.after;
         if (!paging?.next || !after || !items.length)
             break;
@@ -41,8 +81,8 @@ export function definitions(phoneNumberId, onFound) {
 
     async function read(id, name, language) {
         try {
-            found.set(id, await call('GET', `/v2/templates/${encodeURIComponent(name)}`,
-                {query: {phoneNumberId, language}}));
+            found.set(id, definitionFrom(await call('GET',
+                `/v2/templates/${encodeURIComponent(name)}`, {query: {phoneNumberId, language}})));
             if (!isStopped)
                 onFound();
         } catch {
