@@ -308,9 +308,11 @@ static void delay_events(unsigned order, int64_t due[MOST_EVENTS]) {
                  : order == 4 ? at + (below(3) ? 0 : 3600 + hours) /* some are late */
                  : order == 5 ? at + hours
                               : (int64_t)below(1000000);
-        /* the status before it names the time of the send */
+        /* only the status before it names the time of the send, which decides where the phone is
+         * all that is known of the recipient */
         const bool is_read = strstr(world.events[i].json, "\"read\"") != NULL;
-        if (is_read && due[i] < due[world.events[i].sent])
+        const bool has_id = strstr(world.events[i].json, "recipient_user_id") != NULL;
+        if (is_read && !has_id && due[i] < due[world.events[i].sent])
             due[i] = due[world.events[i].sent];
     }
 }

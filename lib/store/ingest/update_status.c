@@ -119,8 +119,16 @@ static void add_known_identities(struct contact *who, const struct contact *know
 /* What the status shows of the send: its time and its recipient. */
 struct sent {
     int64_t at;
+    bool is_dated;            /* false: `at` is when the message was read, perhaps long after it */
     struct contact recipient; /* phone and bsuid alone: as the message has them */
 };
+
+/* What the status alone shows of it. */
+static struct sent sent_of_status(const struct update_status *status) {
+    return (struct sent){.at = status->timestamp,
+                         .is_dated = strcmp(status->status, "read") != 0 &&
+                                     strcmp(status->status, "played") != 0};
+}
 
 /* Reads it of the stored message: when the platform first reported of it, the status in progress
  * included, because the recipient may have another number when a later status arrives. A send of
@@ -128,7 +136,10 @@ struct sent {
 static bool read_sent(struct ingest *in, const char *message_id, struct sent *sent) {
     static struct statement s = {
         .sql = "SELECT phone, bsuid, CASE WHEN source <> 'api' THEN timestamp END, "
-               "(SELECT min(s.timestamp) FROM message_status s WHERE s.message_id = message.id) "
+               "(SELECT min(s.timestamp) FROM message_status s WHERE s.message_id = message.id), "
+               "(SELECT count(*) FROM message_status s WHERE s.message_id = message.id "
+               "AND s.status NOT IN ('read', 'played')), "
+               "CASE WHEN source IN ('api', 'status') THEN 0 ELSE 1 END "
                "FROM message WHERE id = ?1"};
     sql_start(in->store, &s, TEXT(message_id));
     if (!sql_row(in->store, &s))
@@ -139,6 +150,7 @@ static bool read_sent(struct ingest *in, const char *message_id, struct sent *se
         const int64_t at = column_time(&s, column);
         sent->at = at < sent->at ? at : sent->at;
     }
+    sent->is_dated = column_integer(&s, 4) != 0 || column_integer(&s, 5) != 0;
     sql_stop(&s);
     return true;
 }
@@ -152,7 +164,12 @@ static bool resolve_recipient(struct ingest *in, const struct update_status *sta
     const char *made_id = own->id && !status->is_participant ? NULL : ingest_id(in, "con_");
     if (own->id && !status->is_participant)
         add_known_identities(&who, &sent->recipient);
-    const struct occasion occasion = ingest_occasion(in, sent->at, made_id);
+    /* Since the send another person may have got the phone, and the recipient another BSUID: a
+     * reading alone shows that this BSUID exists, and not when. */
+    const bool is_dated = sent->is_dated || !who.bsuid;
+    if (!is_dated)
+        who.phone = NULL;
+    const struct occasion occasion = ingest_occasion(in, is_dated ? sent->at : 1, made_id);
     if (!identity_resolve(&occasion, &who, contact))
         return false;
     if (!contact->id)
@@ -200,7 +217,7 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
     struct stored_message known;
     struct contact own, contact;
     bool is_repeated;
-    struct sent sent = {.at = status->timestamp};
+    struct sent sent = sent_of_status(status);
     if (!stored_message_find_locked(in, status->wamid, &known, &own))
         return false;
     if (known.is_erased)
