@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # A program that crashes during a request: its client, its log and other requests. The executables are
 # probe builds, which crash on request (tests/probe.c).
+# transports: direct cgi fcgi
 # SQLite only: the probe builds are of the default programs
 # needs: probes
 load helpers/all

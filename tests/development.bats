@@ -247,7 +247,7 @@ names_of() {
     sort "$BATS_TEST_TMPDIR/$1" | paste -sd ' '
 }
 
-@test "a test runs over the transports of its tag, and in a file without tags over all" {
+@test "a test runs over fcgi or the transports of its tag, in a file that names transports over these" {
     local names='printf "%s\n" "$BATS_TEST_DESCRIPTION" >>"DIRECTORY/$TRANSPORT"'
     write_tests tagged <<END
 # bats test_tags=direct
@@ -266,12 +266,27 @@ TEST "row" { $names; }
 TEST "route" { $names; }
 TEST "web" { $names; }
 END
+    write_tests named <<END
+# transports: direct cgi
+TEST "named" { $names; }
+END
+    write_tests named_route <<END
+# transports: cgi fcgi
+# bats test_tags=route
+TEST "path" { $names; }
+TEST "page" { $names; }
+END
+    write_tests parsed <<END
+# bats test_tags=direct
+TEST "value" { $names; }
+END
     run alone "$root/tests/run" "$BATS_TEST_TMPDIR"/*.bats
-    assert_equal "$(names_of direct)" 'cut parsed plain row'
-    assert_equal "$(names_of cgi)" 'cut plain route served web'
-    assert_equal "$(names_of fcgi)" 'cut plain route served'
+    assert_equal "$(names_of direct)" 'cut named parsed row value'
+    assert_equal "$(names_of cgi)" 'cut named page path route'
+    assert_equal "$(names_of fcgi)" 'cut path plain route served web'
+    [[ $output != *' 0 passed'* ]] || fail "a file ran without a test: $output"
     run alone TRANSPORTS=direct "$root/tests/run" "$BATS_TEST_TMPDIR"/*.bats
-    [[ $output == *$'\n7 passed, 0 failed' ]] || fail "$output"
+    [[ $output == *$'\n9 passed, 0 failed' ]] || fail "$output"
 }
 
 @test "the end of the output has the first 10 and the last 15 lines of each failure" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # GET /v2/health (spec 4.1)
+# transports: direct cgi fcgi
 load helpers/all
 load helpers/conventions
 

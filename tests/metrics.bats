@@ -327,6 +327,7 @@ assert_reported() { # [TEXT]
     fi
 }
 
+# bats test_tags=route
 @test "a file that is damaged, cut, of another version or foreign is renamed once, and counting goes on" {
     local damage
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
@@ -350,6 +351,7 @@ assert_reported() { # [TEXT]
     rm "$METRICS.replaced"
 }
 
+# bats test_tags=route
 @test "64 requests at once that find a damaged file replace it once and lose no count" {
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
     truncate -s 1000 "$METRICS"
@@ -365,6 +367,7 @@ assert_reported() { # [TEXT]
     assert_equal "$(find "$STACK" -maxdepth 1 -name 'metrics*')" "$METRICS"
 }
 
+# bats test_tags=route
 @test "random content in a valid file crashes no program and leaves the form intact" {
     local turn
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
@@ -377,6 +380,7 @@ assert_reported() { # [TEXT]
     assert_reported
 }
 
+# bats test_tags=route
 @test "a file that cannot be used is reported, and requests work without counters" {
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
     rm "$METRICS"
@@ -402,6 +406,7 @@ assert_reported() { # [TEXT]
     assert_equal "$(value_of switchboard_metrics_up)" 1
 }
 
+# bats test_tags=route
 @test "a file without permission is reported and kept" {
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
     ((EUID != 0)) || [[ $TRANSPORT != direct ]] || skip 'root may write every file'
@@ -411,6 +416,7 @@ assert_reported() { # [TEXT]
     assert_reported
 }
 
+# bats test_tags=route
 @test "an empty metrics_file switches counting off" {
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
     local modified

@@ -290,6 +290,7 @@ on_small_disk() {
     assert_nothing_sent
 }
 
+# bats test_tags=direct
 @test "a full disk: a send that began has room for its record, and a later one is not sent" {
     [[ $TRANSPORT == direct ]] || skip 'the web server is outside of the mount namespace'
     unshare -rm true 2>/dev/null || skip 'no mount namespace can be created here'

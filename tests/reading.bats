@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # A program that only reads the database has no descriptor for writing to it, and still reads every commit.
+# transports: direct cgi fcgi
 load helpers/all
 
 rename_account() { # NAME

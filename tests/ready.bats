@@ -260,6 +260,7 @@ ok size=100m
 END
 }
 
+# bats test_tags=direct
 @test "a disk that is full, has no free inodes or is read-only is 503" {
     [[ $TRANSPORT == direct ]] || skip 'the disk of a mount namespace is not visible to the web server'
     unshare -rm true 2>/dev/null || skip 'no mount namespace can be created here'

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # GET / and every unknown path (spec 4.1, 7, 9)
+# transports: direct cgi fcgi
 load helpers/all
 load helpers/conventions
 

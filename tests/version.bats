@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # GET /v2/version (spec 4.1, 9)
+# transports: direct cgi fcgi
 load helpers/all
 load helpers/conventions
 

@@ -5,20 +5,19 @@
 #     direct   the executable itself, with the environment and standard input of a CGI
 #     cgi      a private Apache with the repository's apache.conf
 #     fcgi     the same Apache, with the executables as FastCGI pools
-# A line `# transports: cgi fcgi` in a file limits it to those transports.
-# A line `# bats test_tags=direct` before a test limits it to `direct` in `make test`. It marks
-# tests of how a program processes values that it has already read: fields of a parsed body, rows of
-# the database, answers of the platform. The other tests of such a file run over cgi and fcgi, and
-# not over `direct`, whose program is that of cgi: one successful answer and each kind of failure of
-# every executable, and everything that involves the web server: methods, paths, headers,
-# percent-encoded queries, lengths and streams, replayed answers, simultaneous requests, processes
-# that serve several requests, and outages of the platform. A test with the tag `each`, which
-# does something else or more over `direct`, runs over all three. `make test-full` runs each test
-# over each transport of its file.
-# A line `# bats test_tags=route` marks what FastCGI can change, in a file whose other tests would
-# repeat those over cgi: in `make test` only the tests with this tag run over fcgi. For the programs
-# that are plain CGIs under `fcgi` too, media, graph_media, ready and metrics, they show that their
-# routes work beside the pools.
+# In `make test` a test runs over fcgi alone, unless its tag says more. Over fcgi a process serves
+# many requests, so what one leaves to the next is found; the program of cgi is that of `direct`,
+# and what the web server does for it is in the tests with the tag `route`. A line
+# `# bats test_tags=TAG` before a test:
+#     direct   over `direct` alone: how a program processes values that it has already read: fields
+#              of a parsed body, rows of the database, answers of the platform
+#     route    over cgi and fcgi: what the web server does in another way for a CGI: methods, paths,
+#              headers, percent-encoded queries, lengths and streams
+#     each     over all three: does something else or more over `direct`
+# A line `# transports: cgi fcgi` in a file limits it to those transports, and then each of its
+# tests runs over each of them; if there are tests with the tag `route`, only these run over fcgi.
+# So do the files on a PostgreSQL server. `make test-full` runs each test over each transport of its
+# file.
 #
 # Each file has its own stack (sandbox, database, Apache), which all its tests share.
 
