@@ -11,14 +11,14 @@ const {
 const axeFile = createRequire(`${process.env.NODE_MODULES}/`).resolve('axe-core/axe.min.js');
 const axe = fs.readFileSync(axeFile, 'utf8');
 
-// The findings of axe in the present page. It is injected through the debugger, which the content
-// security policy does not stop.
-async function findings(page) {
+// The findings of axe in the present page, of all its rules or of these. It is injected through the
+// debugger, which the content security policy does not stop.
+async function findings(page, rules) {
     if (!await page.evaluate(() => 'axe' in window))
         await page.evaluate(axe);
-    const {violations} = await page.evaluate(() => window.axe.run(document, {
-        resultTypes: ['violations'],
-    }));
+    const {violations} = await page.evaluate((runOnly) => window.axe.run(document, {
+        resultTypes: ['violations'], ...runOnly && {runOnly},
+    }), rules);
     return violations.map(({id, help, nodes}) =>
         `${id}: ${help}\n${nodes.map(({html, failureSummary}) =>
             `    ${html}\n    ${failureSummary}`).join('\n')}`);
@@ -74,10 +74,11 @@ async function inLanguage({page, settled}, language) {
 // No page fails, loses its heading or is wider than the screen; axe finds nothing; at 200 % zoom
 // no text is lost. A mode is such as en-light-1280. Only style sheets know width and colours, so a
 // page is loaded once for all modes, and drawn again in another language. axe judges colours, names
-// and structure, and the texts of all languages have the same places: so it looks at a page once in
-// each theme, and in every mode at the pages of FRAMES, whose frames are those of all pages. With
-// TEST_FULL it looks at each page in every mode.
+// and structure, and the texts of all languages have the same places: so it looks at a page once,
+// then at its colours in the other theme, and in every mode at the pages of FRAMES, whose frames are
+// those of all pages. With TEST_FULL it looks at each page in every mode.
 const FRAMES = ['login', 'overview'];
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 exports.accessible = async (test, ...modes) => {
     const {page, step} = test;
@@ -97,8 +98,10 @@ exports.accessible = async (test, ...modes) => {
             const wider = await excess(page);
             if (wider > 0)
                 all.push(`${name}, ${mode}: ${wider} pixels wider than the screen`);
+            const rules = isWhole || !themes.size ? undefined : OF_COLOURS;
             if (isWhole || !themes.has(colorScheme))
-                all.push(...(await findings(page)).map((text) => `${name}, ${mode}: ${text}`));
+                all.push(...(await findings(page, rules))
+                    .map((text) => `${name}, ${mode}: ${text}`));
             themes.add(colorScheme);
         }
         step(`page ${name}, zoomed`);

@@ -1,9 +1,10 @@
 // Each page in each state of connection, session and screen: the generic check of every cell of the
 // table in doc/dashboard.md that is marked with it. cells.js reads that table.
 //
-// The states that end or load the document (ANEW) are the work of main.js and router.js, and not of
-// a page: without TEST_FULL they are checked on pages of each kind (KINDS) only. So the others stay
-// in one document, as a user's do, and a page is opened by its address.
+// The states that end or load the document (ANEW), those of the connection and a second tab are the
+// work of main.js and router.js, and not of a page: without TEST_FULL they are checked on pages of
+// each kind (KINDS) only. So the others stay in one document, as a user's do, and a page is opened
+// by its address.
 const assert = require('node:assert/strict');
 const {PAGES} = require('./pages.js');
 const {cellsOf} = require('./cells.js');
@@ -218,6 +219,7 @@ const STATES = {
 };
 
 const ANEW = ['other', 'reload', 'ended'];
+const SHARED = ['tabs', 'offline', 'back', ...ANEW];
 const KINDS = ['overview', 'inbox', 'thread', 'events', 'sessions']; // also such as ask again
 
 // The names of the table's columns that are not those of the functions.
@@ -245,7 +247,7 @@ exports.all = async (test, document) => {
         const address = {base: `${BASE}/dashboard/`, hash: new URL(page.url()).hash, path,
             heading: await heading(page)};
         for (const [state, check] of Object.entries(STATES)) {
-            if (!own.includes(state) || !isFull && ANEW.includes(state) && !KINDS.includes(name))
+            if (!own.includes(state) || !isFull && SHARED.includes(state) && !KINDS.includes(name))
                 continue;
             step(`page ${name}, ${state}`);
             await check({page, other, context, server, settled, address,
