@@ -12,7 +12,7 @@
 #                     (the file with its output) and $code (its exit status)
 #
 # A sweep tries all points, or every k-th, in order. SWEEP_POINTS is the maximum number of points
-# and replaces each sweep's default; without it `make test` tries a fifth of the default and `make
+# and replaces each sweep's default; without it `make test` tries a tenth of the default and `make
 # test-full` all of it. `make torture` tries each point. A sweep prints a summary with `say_sweep`;
 # tests/run shows these lines and adds up the numbers in their brackets.
 
@@ -120,12 +120,12 @@ first_change() {
 # --- points ---
 
 # Sets the `step` between points so that at most MOST of COUNT points are tried, and `which` to a
-# description of it: choose_step COUNT MOST. Without TEST_FULL the maximum is a fifth of MOST, but
+# description of it: choose_step COUNT MOST. Without TEST_FULL the maximum is a tenth of MOST, but
 # not less than 8.
 choose_step() {
     local most=${SWEEP_POINTS:-$2}
     if [[ -z ${SWEEP_POINTS-}${TEST_FULL-} ]] && ((most > 8)); then
-        most=$((most / 5 > 8 ? most / 5 : 8))
+        most=$((most / 10 > 8 ? most / 10 : 8))
     fi
     step=$((($1 + most - 1) / most))
     ((step > 1)) || step=1
