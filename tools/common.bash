@@ -61,15 +61,15 @@ pooled_in() {
     sed -n 's|^ *SetHandler "proxy:unix:${SWITCHBOARD_RUN}/\([a-z_]*\)\.sock.*|\1|p' "$1"
 }
 
-# Runs a command until it succeeds: every 20 ms, after half a second every 50 ms, because it takes
-# CPU time. Fails after SECONDS: wait_until SECONDS COMMAND...
+# Runs a command until it succeeds: every 20 ms, after half a second every 50 ms, after 3 s every
+# 200 ms, because it takes CPU time. Fails after SECONDS: wait_until SECONDS COMMAND...
 wait_until() {
     local deadline=$((SECONDS + $1)) turn
     shift
     for ((turn = 0; ; turn++)); do
         ! "$@" || return 0
         ((SECONDS < deadline)) || return 1
-        pause "$((turn < 25 ? 20 : 50))"
+        pause "$((turn < 25 ? 20 : turn < 75 ? 50 : 200))"
     done
 }
 
