@@ -29,15 +29,6 @@ bodies() {
 END
 }
 
-# Passes the requests on, or over cgi one of eight and those whose path contains WORD: some_requests [WORD]
-some_requests() {
-    if [[ $TRANSPORT == fcgi || -n ${TEST_FULL-} ]]; then
-        cat
-    else
-        awk -v word="${1-}" 'NR % 8 == 0 || (word != "" && index($0, word))'
-    fi
-}
-
 @test "in every string of every body" {
     local count
     new_requests
