@@ -75,8 +75,8 @@ async function inLanguage({page, settled}, language) {
 // no text is lost. A mode is such as en-light-1280. Only style sheets know width and colours, so a
 // page is loaded once for all modes, and drawn again in another language. axe judges colours, names
 // and structure, and the texts of all languages have the same places: so it looks at a page once,
-// then at its colours in the other theme, and in every mode at the pages of FRAMES, whose frames are
-// those of all pages. With TEST_FULL it looks at each page in every mode.
+// then at its colours in the other theme, and in every mode at the pages of FRAMES, whose frames
+// are those of all pages. With TEST_FULL it looks at each page in every mode.
 const FRAMES = ['login', 'overview'];
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
