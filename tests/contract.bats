@@ -19,6 +19,7 @@ setup_file() {
     request GET /v2/openapi.json
     assert_status 200
     cp "$body" "$DOCUMENT"
+    jq . "$DOCUMENT" >"$DOCUMENT.unchanged"
     mkdir "$EXCHANGES"
     RECORD=$EXCHANGES have_exchanges
 }
@@ -49,7 +50,7 @@ have_exchanges() {
 check_document() {
     local document=$BATS_TEST_TMPDIR/openapi.json
     jq "${1-.}" "$DOCUMENT" >"$document"
-    (($# == 0)) || ! cmp -s <(jq . "$DOCUMENT") "$document" || fail "no change: $1"
+    (($# == 0)) || ! cmp -s "$DOCUMENT.unchanged" "$document" || fail "no change: $1"
     run node "$root/tests/contract/check.js" "$document" "$EXCHANGES" "$root/apache.conf" \
         "${exceptions-$root/tests/contract/exceptions.json}" "${@:2}"
 }
