@@ -48,7 +48,7 @@ exports.setup = async ({page, open, logIn, step}, number, bare) => {
     await logIn();
     await open('/overview');
     step('the overview warns, and leads to the set-up');
-    await page.getByText('No webhook of the platform has arrived for a day').waitFor();
+    await page.getByText('Nothing has arrived from WhatsApp for a day').waitFor();
     await page.getByRole('link', {name: 'Check the set-up'}).click();
     step('the findings have what to do');
     await page.getByText('1 thing must be done').waitFor();
@@ -203,7 +203,7 @@ exports.testSend = async ({page, open, logIn, step}, jpeg, to) => {
     await page.getByLabel('Recipient').fill(to);
     await page.getByText('Room for 2 on Sunday').waitFor();
     await send.click();
-    await page.getByText('The platform accepted the message').waitFor();
+    await page.getByText('WhatsApp accepted the message').waitFor();
     const {template} = await lastSend();
     const [header, body] = template.components;
     assert.match(header.parameters[0].image.id, /^\d+$/);
@@ -222,7 +222,7 @@ exports.testSend = async ({page, open, logIn, step}, jpeg, to) => {
     step('to a number its code goes into the button, too');
     await page.getByLabel('Recipient').fill(to);
     await send.click();
-    await page.getByText('The platform accepted the message').waitFor();
+    await page.getByText('WhatsApp accepted the message').waitFor();
     const sent = (await lastSend()).template;
     assert.deepEqual(sent.components, [
         {type: 'body', parameters: [{type: 'text', text: '123456'}]},
