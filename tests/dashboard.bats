@@ -341,6 +341,12 @@ add_dead_events() {
     assert_equal "$(received_count HOOK dead)" 3
 }
 
+@test "the page of an event names its webhook and its contact, and leads to both" {
+    add_life
+    use_hook good
+    browse integration eventAbout "$(url_of HOOK)/good"
+}
+
 @test "an answer of a receiver made of markup is shown as text" {
     local id
     use_hook markup

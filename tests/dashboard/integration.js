@@ -306,6 +306,20 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     await page.getByText('No event matches.').waitFor();
 };
 
+// The page of a message's event says where it goes and about whom it is, and leads to both.
+exports.eventAbout = async ({page, logIn, open, settled, api, step}, url) => {
+    await logIn();
+    const list = await api(page, 'GET', '/v2/events?type=message.received&limit=1');
+    const [{id, contact}] = JSON.parse(list.text).data.items;
+    const name = contact.name ?? `+${contact.phone}`;
+    await open(`/events/${id}`);
+    await page.locator('.plain-list').getByRole('link', {name: url, exact: true}).waitFor();
+    step('the conversation');
+    await page.locator('.facts').getByRole('link', {name}).click();
+    await settled(page);
+    await page.locator('#thread-name', {hasText: name}).waitFor();
+};
+
 // A suspension is shown with its reason, and ended by the user.
 exports.suspended = async ({page, logIn, open, settled}) => {
     await logIn();
