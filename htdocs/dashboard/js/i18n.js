@@ -128,8 +128,17 @@ export function date(value, options = {dateStyle: 'medium'}) {
 
 // Hours and minutes.
 export function clock(value) {
-    return formatter(Intl.DateTimeFormat, locale, {hour: '2-digit', minute: '2-digit'})
-        .format(new Date(value));
+    return formatter(Intl.DateTimeFormat, locale, {timeStyle: 'short'}).format(new Date(value));
+}
+
+const SPANS = [['day', 86400], ['hour', 3600], ['minute', 60]];
+
+// How long something lasts, in ms, as "5 min", "2 hr", "3 days"; at least a minute.
+export function span(milliseconds) {
+    const seconds = milliseconds / 1000;
+    const [unit, size] = SPANS.find(([, least]) => seconds >= least) ?? SPANS.at(-1);
+    return number(Math.max(1, Math.floor(seconds / size)),
+        {style: 'unit', unit, unitDisplay: 'short'});
 }
 
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12],

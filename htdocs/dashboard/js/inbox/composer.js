@@ -38,7 +38,7 @@ export function stateOf(thread, now) {
 }
 
 // Nothing is sent in these states.
-function isSilent(state) {
+export function isSilent(state) {
     return state === 'blocked' || state === 'archived';
 }
 
@@ -390,8 +390,10 @@ export function composer({thread: first, onSent, onInput: onTyped}) {
         root, change, again, takeFiles,
         isOpen: () => shown === 'open',
         reply(message) {
-            if (isSilent(shown))
+            if (isSilent(shown)) {
+                toast(t(shown === 'blocked' ? 'inbox.blockedText' : 'inbox.archivedText'), 'bad');
                 return;
+            }
             quoted = message;
             changed();
             root.querySelector('textarea, button.primary')?.focus();

@@ -1,7 +1,7 @@
 // The list of threads: newest first, those to answer longest first; with search and filters.
 import {call, serverTime} from '../api.js';
 import {el, fill, update} from '../dom.js';
-import {clock, date, number, relative, t} from '../i18n.js';
+import {clock, date, number, relative, span, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {address, go} from '../router.js';
 import {button, empty, errorBox, loading} from '../ui.js';
@@ -29,19 +29,24 @@ export function avatar(contact) {
 
 const SOON = 4 * 3600000; // a window that ends within this time is mentioned
 
-// What there is to do: how long the contact has waited, that a message failed, and how long other
-// messages than templates are accepted if that ends soon.
+// How long other messages than templates are accepted, where that ends soon or has ended.
+function windowMark({windowEndsAt}) {
+    const left = windowEndsAt ? new Date(windowEndsAt) - serverTime() : 0;
+    return left < SOON && el('span', {class: `badge ${left > 0 ? 'warn' : 'plain'}`,
+        title: t('inbox.windowText')}, left > 0
+        ? t('inbox.windowSoon', {time: relative(windowEndsAt, 'narrow', serverTime())})
+        : t('inbox.windowOver'));
+}
+
+// What there is to do: how long the contact has waited, and that a message failed.
 function marks(thread) {
-    const {waitingSince, failedAt, windowEndsAt} = thread;
-    const left = new Date(windowEndsAt) - serverTime();
+    const {waitingSince, failedAt} = thread;
     return [
         failedAt && el('span', {class: 'failed-mark', title: t('inbox.failedMark')},
             icon('alert'), el('span', {class: 'off-screen'}, t('inbox.failedMark'))),
-        windowEndsAt && waitingSince && left > 0 && left < SOON &&
-            el('span', {class: 'badge warn', title: t('inbox.windowText')},
-                t('inbox.windowSoon', {time: relative(windowEndsAt, 'narrow', serverTime())})),
+        waitingSince && windowMark(thread),
         waitingSince && el('span', {class: 'small muted nowrap'},
-            t('inbox.waits', {time: relative(waitingSince, 'narrow', serverTime())})),
+            t('inbox.waits', {time: span(serverTime() - new Date(waitingSince))})),
     ];
 }
 

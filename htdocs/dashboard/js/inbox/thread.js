@@ -7,7 +7,7 @@ import {checkChanges} from '../live.js';
 import {setThing} from '../title.js';
 import {definitions} from '../templates/store.js';
 import {button, confirm, showError, toast} from '../ui.js';
-import {composer, recipientOf, stateOf} from './composer.js';
+import {composer, isSilent, recipientOf, stateOf} from './composer.js';
 import {identityOf, nameOf, summary} from './describe.js';
 import {showContact, showMessage} from './details.js';
 import {dropZone} from './drop.js';
@@ -37,7 +37,7 @@ function timeLeft(iso) {
 function windowState(thread) {
     const left = timeLeft(thread.windowEndsAt);
     return el('span', {class: `window ${left ? 'is-open' : ''}`, title: t('inbox.windowText')},
-        icon('clock'), left ?? t('inbox.closed'));
+        icon('clock'), left ?? t('inbox.windowOver'));
 }
 
 // What the state of such a message says.
@@ -141,7 +141,8 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
                     el('bdi', {}, nameOf(thread.contact))),
                 el('p', {class: 'small muted cut'}, [identityOf(thread.contact),
                     thread.line.name ?? thread.line.phoneNumber].filter(Boolean).join(' · '))),
-            el('div', {class: 'actions'}, windowState(thread), doneButton(),
+            windowState(thread),
+            el('div', {class: 'actions'}, doneButton(),
                 button(t('inbox.searchThread'), toggleSearch,
                     {kind: 'quiet', icon: 'search', isIconOnly: true}),
                 button(t('inbox.markUnread'), markUnread,
@@ -219,7 +220,8 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     }
 
     async function openMessage(message) {
-        const wanted = await showMessage(message, {canReply: !thread.isBlocked});
+        const canReply = !isSilent(stateOf(thread, serverTime()));
+        const wanted = await showMessage(message, {canReply});
         if (wanted === 'reply')
             writer.reply(message);
         else if (wanted === 'react')
