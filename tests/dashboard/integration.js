@@ -345,7 +345,12 @@ exports.trail = async ({page, logIn, open, step, settled}, id) => {
     await logIn();
     await open('/trail');
     step('the change of the line is the newest row');
-    await untilText(page.locator('tbody tr').first(), /token\s+line\.update name/);
+    await untilText(page.locator('tbody tr').first(), /API token\s+line\.update name/);
+    step('who it was is one line');
+    const lines = await page.locator('tbody tr').filter({hasText: 'session.begin'}).first()
+        .locator('td').nth(1).locator('span').evaluate((node) =>
+            node.getBoundingClientRect().height / parseFloat(getComputedStyle(node).lineHeight));
+    assert.ok(lines < 1.5, `${lines} lines`);
     step('the logins');
     await page.getByRole('searchbox').fill('session.begin');
     await page.getByRole('button', {name: 'Find'}).click();

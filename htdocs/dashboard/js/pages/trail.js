@@ -10,7 +10,7 @@ export const title = 'trail.title';
 
 const COLUMNS = () => [
     {label: t('trail.time'), kind: 'nowrap', cell: (row) => timestamp(row.at)},
-    {label: t('trail.actor'), cell: (row) => el('span', {class: 'foreign'}, row.actor.name)},
+    {label: t('trail.actor'), cell: actorOf},
     {label: t('trail.action'), kind: 'wide', cell: actionOf},
     {
         label: t('trail.object'), kind: 'narrow',
@@ -18,6 +18,13 @@ const COLUMNS = () => [
     },
     {label: t('trail.address'), kind: 'narrow', cell: (row) => row.address || '–'},
 ];
+
+// A member by the email address, which no token and no command has.
+function actorOf({actor: {id, name}}) {
+    const text = id === 'token' ? t('trail.token')
+        : id.startsWith('cli:') ? t('trail.command', {name}) : name;
+    return el('span', {class: 'cut who', title: text}, text);
+}
 
 function actionOf({action, details}) {
     const names = details.fields ?? [];
