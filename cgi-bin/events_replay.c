@@ -29,10 +29,11 @@ static int post_replay_one(struct request *rq) {
 static int post_replay(struct request *rq) {
     const struct caller *caller = rq->caller;
     const int64_t since = period_time(json_string(json_get(rq->json, "since"), rq->arena), 0);
+    const bool retrying = json_type(json_get(rq->json, "retrying")) == JSON_TRUE;
     size_t count;
     bool more;
-    enum store_result result =
-        store_replay_dead_events(caller->store, caller->user.id, since, rq->now, &count, &more);
+    enum store_result result = store_replay_failed_events(caller->store, caller->user.id, since,
+                                                          retrying, rq->now, &count, &more);
     if (result != STORE_OK)
         return fail_replay(rq, result);
     wake_notify(rq->config);
@@ -51,6 +52,7 @@ static const struct field replay_fields[] = {
      .required = true,
      .rule = &period_time_rule,
      .example = PERIOD_TIME_EXAMPLE},
+    {.name = "retrying", .type = FIELD_BOOLEAN},
     {0},
 };
 

@@ -341,6 +341,20 @@ add_dead_events() {
     assert_equal "$(received_count HOOK dead)" 3
 }
 
+@test "all events that retry are delivered at once by the dialog of the log" {
+    local id
+    db "UPDATE delivery SET state = 'done' WHERE state = 'dead' OR state = 'pending';
+        UPDATE event SET state = 'done' WHERE state = 'dead' OR state = 'pending'"
+    use_hook all
+    answers HOOK all 'status 503'
+    api POST /v2/webhooks/test -d '{}'
+    id=$(jq -r .data.eventId "$body")
+    eventually attempted "$id"
+    db "UPDATE delivery SET next_attempt_at = $db_now + 3600000 WHERE event_id = '$id'"
+    answers HOOK all
+    browse integration deliverAllNow "$id"
+}
+
 @test "the page of an event names its webhook and its contact, and leads to both" {
     add_life
     use_hook good

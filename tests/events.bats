@@ -333,6 +333,46 @@ ulid_at() {
     done
 }
 
+@test "with retrying the replay of a period also makes those due that wait for their next attempt" {
+    local at
+    for at in 1000 2000 3000 4000 5000; do
+        db "INSERT INTO outbox (id, user_id, sequence, type, body, state, attempts,
+            next_attempt_at, lease_until, created_at, finished_at)
+            VALUES ('evt_$(ulid_at "$at")', '$user', $at, 't', x'7b7d',
+            CASE $at WHEN 2000 THEN 'dead' ELSE 'pending' END, 3, $db_now + 3600000,
+            CASE $at WHEN 3000 THEN $db_now + 20000 ELSE 0 END, $at,
+            CASE $at WHEN 2000 THEN 1 END)"
+    done
+    add_event 9 pending t e "$other"
+    api POST /v2/events/replay -d '{"since":"1970-01-01T00:00:02Z"}'
+    assert_body_is '{"success":true,"data":{"replayed":1,"more":false}}'
+    api POST /v2/events/replay -d '{"since":"1970-01-01T00:00:02Z","retrying":true}'
+    assert_body_is '{"success":true,"data":{"replayed":2,"more":false}}'
+    assert_equal "$(db "SELECT sequence, attempts FROM outbox WHERE user_id = '$user' AND
+        next_attempt_at <= $db_now AND state = 'pending' ORDER BY 1" | xargs)" \
+        '2000|0 4000|3 5000|3'
+    deliver_all
+    assert_equal "$(received_count A hook)" 3
+    api POST /v2/events/replay -d '{"since":"1970-01-01T00:00:02Z","retrying":true}'
+    assert_body_is '{"success":true,"data":{"replayed":0,"more":false}}'
+}
+
+@test "one request with retrying replays 500 events, and says that there are more" {
+    db "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 700)
+        INSERT INTO outbox (id, user_id, sequence, type, body, state, attempts, next_attempt_at,
+        created_at, finished_at)
+        SELECT printf('evt_%026d', n), '$user', n, 't', x'7b7d',
+        CASE WHEN n <= 300 THEN 'dead' ELSE 'pending' END, 1, 9999999999999 + n, 1,
+        CASE WHEN n <= 300 THEN 1 END FROM n"
+    local wanted
+    for wanted in '500,"more":true' '200,"more":false'; do
+        api POST /v2/events/replay -d '{"since":"1970-01-01","retrying":true}'
+        assert_body_is "{\"success\":true,\"data\":{\"replayed\":$wanted}}"
+    done
+    assert_equal "$(db "SELECT count(*), max(sequence) FROM outbox WHERE state = 'pending' AND
+        next_attempt_at <= $db_now")" '700|700'
+}
+
 # bats test_tags=direct
 @test "since is required and must be a time" {
     local text code

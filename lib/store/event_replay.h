@@ -24,11 +24,12 @@ enum store_result store_replay_event(struct store *store, const char *user_id, c
 enum store_result store_replay_events(struct store *store, int64_t since, int64_t until,
                                       int64_t now, size_t *count);
 
-/* Replays dead deliveries of the user, of events that were created from `since` on: at most
- * STORE_REPLAYED_AT_ONCE, webhook by webhook, the oldest first. `*count` is the number of their
- * events; `*more`: there are others, which another call replays. STORE_CONFLICT: the user has no
- * webhook with URL and code. */
-enum store_result store_replay_dead_events(struct store *store, const char *user_id, int64_t since,
-                                           int64_t now, size_t *count, bool *more);
+/* Replays dead deliveries of the user, of events that were created from `since` on, and with
+ * `retrying` makes those due that wait for their next attempt: at most STORE_REPLAYED_AT_ONCE,
+ * webhook by webhook, the oldest first. `*count` is the number of their events; `*more`: there are
+ * others, which another call replays. STORE_CONFLICT: the user has no webhook with URL and code. */
+enum store_result store_replay_failed_events(struct store *store, const char *user_id,
+                                             int64_t since, bool retrying, int64_t now,
+                                             size_t *count, bool *more);
 
 #endif

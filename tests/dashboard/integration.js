@@ -298,9 +298,9 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     assert.ok(page.url().endsWith(id), 'the event keeps its id');
     step('replay all');
     await open('/events');
-    await page.getByRole('button', {name: 'Deliver given up events again'}).click();
+    await page.getByRole('button', {name: 'Deliver failed events again'}).click();
     await page.getByRole('dialog')
-        .getByRole('button', {name: 'Deliver given up events again'}).click();
+        .getByRole('button', {name: 'Deliver failed events again'}).click();
     await page.getByText(`${count - 1} events are delivered again.`).waitFor();
     await open('/events?state=dead');
     await page.getByText('No event matches.').waitFor();
@@ -318,6 +318,29 @@ exports.eventAbout = async ({page, logIn, open, settled, api, step}, url) => {
     await page.locator('.facts').getByRole('link', {name}).click();
     await settled(page);
     await page.locator('#thread-name', {hasText: name}).waitFor();
+};
+
+// Events that wait for their next attempt are delivered by the dialog of the log, unless the user
+// wants those alone that were given up.
+exports.deliverAllNow = async ({page, logIn, open, step}, id) => {
+    const start = () => page.getByRole('button', {name: 'Deliver failed events again'}).first()
+        .click();
+    const dialog = page.getByRole('dialog');
+    const confirm = () => dialog.getByRole('button', {name: 'Deliver failed events again'}).click();
+    await logIn();
+    await open('/events?state=pending');
+    await page.getByText('Retrying').first().waitFor();
+    step('without those that are retrying');
+    await start();
+    await dialog.getByLabel('Also those that are retrying').uncheck();
+    await confirm();
+    await page.getByText('0 events are delivered again.').waitFor();
+    step('with them');
+    await start();
+    await confirm();
+    await page.getByText('One event is delivered again.').waitFor();
+    await open(`/events/${id}`);
+    await page.locator('.facts').getByText('Delivered', {exact: true}).waitFor();
 };
 
 // A suspension is shown with its reason, and ended by the user.

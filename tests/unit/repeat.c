@@ -262,10 +262,10 @@ static enum store_result replay_events(void) {
     return store_replay_events(store, 0, INT64_C(1) << 40, now + 21 * HOUR, &count);
 }
 
-static enum store_result replay_dead_events(void) {
+static enum store_result replay_failed_events(void) {
     size_t count;
     bool more;
-    return store_replay_dead_events(store, "usr_1", 0, now + 20 * HOUR + 5, &count, &more);
+    return store_replay_failed_events(store, "usr_1", 0, true, now + 20 * HOUR + 5, &count, &more);
 }
 
 static enum store_result end_suspension(void) {
@@ -451,7 +451,7 @@ static void check_events(void) {
     lease(now + 20 * HOUR);
     attempt.verdict = VERDICT_DEAD;
     REPEAT(end_attempt);
-    REPEAT(replay_dead_events);
+    REPEAT(replay_failed_events);
     event_id = "evt_00000000000000000000000001";
     REPEAT(replay_events);
     lease(now + 21 * HOUR);

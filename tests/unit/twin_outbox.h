@@ -222,7 +222,7 @@ static inline void replay(int twin, int round) {
     else if (twin == 4)
         does(store_replay_event(store, user_id, some_event, case_time + 1));
     else if (twin < 7)
-        does(store_replay_dead_events(store, user_id, 0, case_time + 1, &count, &more));
+        does(store_replay_failed_events(store, user_id, 0, true, case_time + 1, &count, &more));
     else
         does(store_replay_events(store, case_time - 1000, case_time + 1000, case_time + 1, &count));
 }
@@ -286,7 +286,7 @@ static inline void resume(int twin, int round) {
     else if (twin == 6)
         does(store_change_webhook(store, &changed));
     else
-        does(store_replay_dead_events(store, user_id, 0, case_time + 1, &count, &more));
+        does(store_replay_failed_events(store, user_id, 0, true, case_time + 1, &count, &more));
 }
 
 static inline void verify_resumed(int rounds) {

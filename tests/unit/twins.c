@@ -31,7 +31,7 @@ static const struct twins cases[] = {
     {"store_exchange_events store_release_event", make_queue, deliver, verify_deliveries, true},
     {"store_delete_webhook store_delete_webhook_config store_insert_test_event store_ingest",
      NULL, remove_webhooks, NULL, false},
-    {"store_replay_event store_replay_dead_events store_replay_events store_exchange_events",
+    {"store_replay_event store_replay_failed_events store_replay_events store_exchange_events",
      make_dead_events, replay, NULL, false},
     {"store_replay_event: a merge", make_dead_pairs, replay_merged, NULL, false},
     {"store_change_webhook store_exchange_events",

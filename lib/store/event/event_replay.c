@@ -24,6 +24,11 @@ enum { LISTED_LIMIT = 8 * 1024 * 1024 };
     "UPDATE event SET state = 'pending', finished_at = NULL WHERE state <> 'pending' "             \
     "AND EXISTS (SELECT 1 FROM delivery d WHERE d.event_id = event.id AND d.state = 'pending') "
 
+/* ?1 is now, ?2 the event. A delivery that waits for its next attempt keeps its attempts. */
+#define HASTEN                                                                                     \
+    "UPDATE delivery SET next_attempt_at = ?1 WHERE event_id = ?2 "                                \
+    "AND state = 'pending' AND next_attempt_at > ?1 AND lease_until <= ?1 "
+
 /* Locks the deliveries of the users, and their counters, which a merge of contacts raises before it
  * changes the order of pending deliveries. */
 static void lock_users(struct store *store, const char *const *ids, size_t count) {
@@ -105,11 +110,9 @@ static bool has_target(struct store *store, const char *id) {
     return found;
 }
 
-/* Makes the deliveries due that wait for their next attempt; they keep their attempts. */
+/* Makes the deliveries due that wait for their next attempt. */
 static bool hasten(struct store *store, const char *id, int64_t now) {
-    static struct statement s = {
-        .sql = "UPDATE delivery SET next_attempt_at = ?1 WHERE event_id = ?2 "
-               "AND state = 'pending' AND next_attempt_at > ?1 AND lease_until <= ?1"};
+    static struct statement s = {.sql = HASTEN};
     return sql_run(store, &s, INTEGER(now), TEXT(id));
 }
 
@@ -208,57 +211,111 @@ enum store_result store_replay_events(struct store *store, int64_t since, int64_
     return result;
 }
 
-/* --- the dead deliveries of a user --- */
+/* --- the dead deliveries of a user, and those that wait for a repetition --- */
 
-/* Lists the oldest dead deliveries to a webhook, at most `limit`. */
-static bool list_dead(struct store *store, struct arena *arena, const char *webhook_id,
-                      const char *first, size_t limit, struct buffer *ids) {
-    static struct statement s = {
-        .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'dead' "
-               "AND event_id >= ?2 "
-               "ORDER BY event_id LIMIT ?3"};
-    sql_start(store, &s, TEXT(webhook_id), TEXT(first), INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        const char *id = column_text(&s, 0, arena);
+/* Which deliveries of a webhook are replayed. */
+struct replay_range {
+    const char *webhook_id;
+    const char *first; /* the least id of an event */
+    int64_t now;
+};
+
+/* Reads the ids that a started statement selects. */
+static bool read_ids(struct store *store, struct arena *arena, struct statement *s,
+                     struct buffer *ids) {
+    while (sql_row(store, s)) {
+        const char *id = column_text(s, 0, arena);
         buffer_add(ids, &id, sizeof id);
     }
     return !sql_failed(store);
 }
 
-static bool replay_delivery(struct store *store, const char *id, const char *webhook_id,
-                            int64_t now) {
-    static struct statement s = {.sql = REPLAY "AND event_id = ?2 AND webhook_id = ?3"};
-    return sql_run(store, &s, INTEGER(now), TEXT(id), TEXT(webhook_id)) && reopen(store, id);
+/* Lists the oldest dead deliveries to a webhook, at most `limit`. */
+static bool list_dead(struct store *store, struct arena *arena, const struct replay_range *range,
+                      size_t limit, struct buffer *ids) {
+    static struct statement s = {
+        .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'dead' "
+               "AND event_id >= ?2 "
+               "ORDER BY event_id LIMIT ?3"};
+    sql_start(store, &s, TEXT(range->webhook_id), TEXT(range->first), INTEGER((int64_t)limit));
+    return read_ids(store, arena, &s, ids);
 }
 
-/* Replays the oldest dead deliveries of each webhook; *more: there are others. */
-static void replay_dead(struct store *store, struct arena *arena,
+/* Lists the deliveries to a webhook that wait for their next attempt, at most `limit`. */
+static bool list_retrying(struct store *store, struct arena *arena,
+                          const struct replay_range *range, size_t limit, struct buffer *ids) {
+    static struct statement s = {
+        .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'pending' "
+               "AND (attempts > 0 OR order_key IS NULL) AND next_attempt_at > ?2 "
+               "AND lease_until <= ?2 AND event_id >= ?3 "
+               "ORDER BY next_attempt_at, sequence LIMIT ?4"};
+    sql_start(store, &s, TEXT(range->webhook_id), INTEGER(range->now), TEXT(range->first),
+              INTEGER((int64_t)limit));
+    return read_ids(store, arena, &s, ids);
+}
+
+static bool replay_delivery(struct store *store, const struct replay_range *range, const char *id) {
+    static struct statement s = {.sql = REPLAY "AND event_id = ?2 AND webhook_id = ?3"};
+    return sql_run(store, &s, INTEGER(range->now), TEXT(id), TEXT(range->webhook_id)) &&
+           reopen(store, id);
+}
+
+/* It keeps its attempts. */
+static bool hasten_delivery(struct store *store, const struct replay_range *range, const char *id) {
+    static struct statement s = {.sql = HASTEN "AND webhook_id = ?3"};
+    return sql_run(store, &s, INTEGER(range->now), TEXT(id), TEXT(range->webhook_id));
+}
+
+/* A kind of deliveries that are replayed: the list of them, and what is done with each. */
+struct replay_kind {
+    bool (*list)(struct store *, struct arena *, const struct replay_range *, size_t,
+                 struct buffer *);
+    bool (*replay)(struct store *, const struct replay_range *, const char *);
+};
+
+/* Replays the first deliveries of a kind and range, and adds the ids of their events to `done`;
+ * *more: there are others than those that fit into `done`. */
+static bool replay_some(struct store *store, struct arena *arena, const struct replay_kind *kind,
+                        const struct replay_range *range, struct buffer *done, bool *more) {
+    struct buffer ids = buffer_in(arena);
+    const size_t left = STORE_REPLAYED_AT_ONCE - done->n / sizeof(char *);
+    if (!kind->list(store, arena, range, left + 1, &ids))
+        return false;
+    const char *const *id = (const char *const *)(void *)ids.p;
+    size_t n = ids.n / sizeof *id;
+    *more = n > left;
+    n = *more ? left : n;
+    for (size_t i = 0; i < n; i++)
+        if (!kind->replay(store, range, id[i]))
+            return false;
+    buffer_add(done, ids.p, n * sizeof *id);
+    return true;
+}
+
+static const struct replay_kind replay_kinds[] = {{list_dead, replay_delivery},
+                                                  {list_retrying, hasten_delivery}};
+
+/* Replays deliveries of each webhook: the dead ones, and with two kinds those that wait. */
+static void replay_each(struct store *store, struct arena *arena,
                         const struct webhook_match *webhooks, size_t webhook_count,
-                        const char *first, int64_t now, size_t *count, bool *more) {
+                        size_t kind_count, struct replay_range *range, size_t *count, bool *more) {
     struct buffer done = buffer_in(arena);
-    for (size_t i = 0; i < webhook_count && !*more; i++) {
-        struct buffer ids = buffer_in(arena);
-        const size_t left = STORE_REPLAYED_AT_ONCE - done.n / sizeof(char *);
-        if (!list_dead(store, arena, webhooks[i].id, first, left + 1, &ids))
+    for (size_t i = 0; i < webhook_count * kind_count && !*more; i++) {
+        range->webhook_id = webhooks[i / kind_count].id;
+        if (!replay_some(store, arena, &replay_kinds[i % kind_count], range, &done, more))
             return;
-        const char *const *id = (const char *const *)(void *)ids.p;
-        size_t n = ids.n / sizeof *id;
-        *more = n > left;
-        n = *more ? left : n;
-        for (size_t j = 0; j < n; j++)
-            if (!replay_delivery(store, id[j], webhooks[i].id, now))
-                return;
-        buffer_add(&done, ids.p, n * sizeof *id);
     }
     *count = outbox_distinct(&done);
 }
 
-enum store_result store_replay_dead_events(struct store *store, const char *user_id, int64_t since,
-                                           int64_t now, size_t *count, bool *more) {
+enum store_result store_replay_failed_events(struct store *store, const char *user_id,
+                                             int64_t since, bool retrying, int64_t now,
+                                             size_t *count, bool *more) {
     struct arena arena;
     struct webhook_match *webhooks;
     size_t webhook_count = 0;
     char first[ID_SIZE];
+    struct replay_range range = {.first = first, .now = now};
     id_least(first, "evt_", since);
     arena_init(&arena, LISTED_LIMIT, NULL);
     *count = 0;
@@ -270,7 +327,8 @@ enum store_result store_replay_dead_events(struct store *store, const char *user
         lock_users(store, &user_id, 1);
         if (!sql_failed(store) &&
             webhook_match_list(store, &arena, user_id, &webhooks, &webhook_count))
-            replay_dead(store, &arena, webhooks, webhook_count, first, now, count, more);
+            replay_each(store, &arena, webhooks, webhook_count, retrying ? 2 : 1, &range, count,
+                        more);
         if (webhook_count)
             store_trail(store, user_id, NULL);
     }

@@ -28,10 +28,10 @@ function toLocal(time) {
 // --- Replay of all that failed -------------------------------------------------------------------
 
 // The server replays a part with each call, so that none holds the database for long.
-async function replayAll(since) {
+async function replayAll(body) {
     let total = 0;
     for (;;) {
-        const {replayed, more} = await call('POST', '/v2/events/replay', {body: {since}});
+        const {replayed, more} = await call('POST', '/v2/events/replay', {body});
         total += replayed;
         if (!more || !replayed)
             return total;
@@ -43,13 +43,18 @@ function replayDialog() {
         label: t('events.since'), name: 'since', type: 'datetime-local', required: true,
         value: toLocal(new Date(Date.now() - 24 * 3600 * 1000)),
     });
+    const retrying = field({
+        label: t('events.replayRetrying'), name: 'retrying', type: 'checkbox', value: true,
+        hint: t('events.replayRetryingHint'),
+    });
     return dialog(t('events.replayAll'), (close) => [
         el('p', {}, t('events.replayAllText')),
         form({
-            fields: [since], submit: t('events.replayAll'),
+            fields: [since, retrying], submit: t('events.replayAll'),
             actions: [button(t('ui.cancel'), () => close())],
             async onSubmit() {
-                const count = await replayAll(toIso(since.value));
+                const count = await replayAll(
+                    {since: toIso(since.value), retrying: retrying.value});
                 toast(t('events.replayed', {count}));
                 close(true);
             },
