@@ -60,11 +60,14 @@ const TEXTS = lookup({
     system: (part) => part.body,
 });
 
-const segmenter = Intl.Segmenter && new Intl.Segmenter();
+let segmenter = null; // making it takes longer than drawing a list, and short texts need none
 
 // The beginning of a text: `count` characters as a reader counts them. A browser without
 // Intl.Segmenter cuts between code points, perhaps within a family of emoji.
 export function beginning(text, count) {
+    if (text.length <= count)
+        return text;
+    segmenter ??= Intl.Segmenter && new Intl.Segmenter();
     const letters = [];
     for (const one of segmenter?.segment(text) ?? text) {
         if (letters.push(one.segment ?? one) === count)
