@@ -278,6 +278,8 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     await open('/events?state=dead');
     step('dead events');
     await untilCount(page.locator('tbody tr'), Number(count));
+    const {height} = await page.locator('tbody tr').first().boundingBox();
+    assert.ok(height < 60, `a row has ${height} pixels, more than one line`);
     await page.reload();
     await settled(page);
     await untilEqual(() => page.getByRole('button', {name: 'Given up', exact: true})

@@ -124,8 +124,8 @@ function about({contact}) {
 }
 
 function webhookNames(event, names) {
-    return el('span', {class: 'foreign'}, event.webhooks
-        .map(({webhookId}) => names.get(webhookId) ?? webhookId).join(', '));
+    const text = event.webhooks.map(({webhookId}) => names.get(webhookId) ?? webhookId).join(', ');
+    return el('span', {class: 'cut webhook-names', title: text}, text);
 }
 
 const COLUMNS = (names) => [
