@@ -156,6 +156,19 @@ finds() {
     finds warn 'business account' 'business_verification_status is not_verified: verify'
     answers_with "$WABA" '{"business_verification_status":"new_word"}'
     finds warn 'business account' 'business_verification_status is new_word'
+    local state todo
+    while read -r state todo; do
+        answers_with "$WABA" "{\"business_verification_status\":\"$state\"}"
+        finds warn 'business account' "business_verification_status is $state: $todo"
+    done <<'END'
+pending wait for the verification of the business
+pending_need_more_info send what Business settings > Security centre asks for
+pending_submission send what Business settings > Security centre asks for
+rejected look at the reason in Business settings > Security centre, and verify the business again
+failed look at the reason in Business settings > Security centre, and verify the business again
+expired look at the reason in Business settings > Security centre, and verify the business again
+revoked look at the reason in Business settings > Security centre, and verify the business again
+END
     answers_with "$WABA" '{"health_status":{"can_send_message":"BLOCKED","entities":[
         {"entity_type":"WABA","id":"1","can_send_message":"BLOCKED","errors":[{"error_code":141006,
         "error_description":"There is no payment method.","possible_solution":"Add one."}]}]}}'

@@ -232,15 +232,27 @@ static void check_app(struct setup *setup) {
 
 /* --- the business account --- */
 
+/* clang-format off */
+static const struct setup_word reviews[] = {
+    {"APPROVED", SETUP_OK, SETUP_NOTHING},
+    {"PENDING", SETUP_WARNING, SETUP_DO_AWAIT_REVIEW},
+    {"REJECTED", SETUP_FAULT, SETUP_DO_APPEAL_REVIEW},
+    {0}};
+
+static const struct setup_word verifications[] = {
+    {"verified", SETUP_OK, SETUP_NOTHING},
+    {"not_verified", SETUP_WARNING, SETUP_DO_VERIFY_BUSINESS},
+    {"pending", SETUP_WARNING, SETUP_DO_AWAIT_VERIFICATION},
+    {"pending_need_more_info", SETUP_WARNING, SETUP_DO_SEND_PROOF},
+    {"pending_submission", SETUP_WARNING, SETUP_DO_SEND_PROOF},
+    {"rejected", SETUP_WARNING, SETUP_DO_VERIFY_AGAIN},
+    {"failed", SETUP_WARNING, SETUP_DO_VERIFY_AGAIN},
+    {"expired", SETUP_WARNING, SETUP_DO_VERIFY_AGAIN},
+    {"revoked", SETUP_WARNING, SETUP_DO_VERIFY_AGAIN},
+    {0}};
+/* clang-format on */
+
 static bool check_account(struct setup *setup) {
-    static const struct setup_word reviews[] = {{"APPROVED", SETUP_OK, SETUP_NOTHING},
-                                                {"PENDING", SETUP_WARNING, SETUP_DO_AWAIT_REVIEW},
-                                                {"REJECTED", SETUP_FAULT, SETUP_DO_APPEAL_REVIEW},
-                                                {0}};
-    static const struct setup_word verifications[] = {
-        {"verified", SETUP_OK, SETUP_NOTHING},
-        {"not_verified", SETUP_WARNING, SETUP_DO_VERIFY_BUSINESS},
-        {0}};
     static const struct setup_place place = {SETUP_ACCOUNT, NULL};
     const char *waba = setup->subject->waba_id, *name;
     struct graph_answer answer;

@@ -108,6 +108,12 @@ static const struct {
         "open the review's page in Business settings and appeal"},
     [SETUP_DO_VERIFY_BUSINESS] = {"doVerifyBusiness",
         "verify the business, else 250 people a day can be written to first"},
+    [SETUP_DO_AWAIT_VERIFICATION] = {"doAwaitVerification",
+        "wait for the verification of the business"},
+    [SETUP_DO_SEND_PROOF] = {"doSendProof",
+        "send what Business settings > Security centre asks for"},
+    [SETUP_DO_VERIFY_AGAIN] = {"doVerifyAgain", "look at the reason in Business settings > "
+        "Security centre, and verify the business again"},
     [SETUP_DO_SUBSCRIBE] = {"doSubscribe",
         "POST /{waba}/subscribed_apps with the token of the account"},
     [SETUP_DO_ADD_NUMBER] = {"doAddNumber", "add a number in WhatsApp Manager"},
