@@ -117,6 +117,42 @@ start_program() {
         authority/graph.pem
 }
 
+# Prints how Apache reads the virtual host of the README and the second one of the index, with the
+# certificate of the page and DEFINES before the Include of each: virtual_hosts DEFINES [SECOND]
+virtual_hosts() {
+    local dir=$BATS_TEST_TMPDIR module
+    {
+        printf 'ServerRoot "%s"\nPidFile "%s/pid"\nListen 127.0.0.1:1\nErrorLog "%s/log"\n' \
+            "$dir" "$dir" "$dir"
+        for module in mpm_event authz_core alias buffer cgid env headers info proxy proxy_fcgi \
+            reqtimeout setenvif ssl unique_id; do
+            printf 'LoadModule %s_module /usr/lib/apache2/modules/mod_%s.so\n' "$module" "$module"
+        done
+        printf 'ServerName x\n%s\n' "$1"
+        block README.md 'Define SWITCHBOARD_HOME'
+        block doc/clients/README.md '# the Defines'
+    } | sed "s|/usr/lib/switchboard|$root|; s|/etc/switchboard/apache.conf|$root/apache.conf|
+        s|/etc/switchboard/graph|$PROGRAMS/authority/graph|; s|/var/log/switchboard|$dir|
+        ${2-}" >"$dir/httpd.conf"
+    /usr/sbin/apache2 -f "$dir/httpd.conf" -t -D DUMP_CONFIG
+}
+
+# Prints how many pools of FastCGI the virtual hosts have, and how many logs in this directory.
+pools_and_logs() {
+    printf '%s %s\n' "$(grep -c 'SetHandler "proxy:unix:' <<<"$1")" \
+        "$(grep -c "^ *CustomLog \"*$BATS_TEST_TMPDIR/" <<<"$1")"
+}
+
+@test "the second virtual host of the index repeats the Defines, of which each is for one Include" {
+    local first pools hosts
+    first=$'Define SWITCHBOARD_FCGI\nDefine SWITCHBOARD_LOG '$BATS_TEST_TMPDIR
+    pools=$(pooled_in "$root/apache.conf" | wc -l)
+    hosts=$(virtual_hosts "$first")
+    assert_equal "$(pools_and_logs "$hosts")" "$((2 * pools)) 4"
+    hosts=$(virtual_hosts "$first" '/^# the Defines/,/^<Virt/ s/^Define SWITCHBOARD_FCGI//')
+    assert_equal "$(pools_and_logs "$hosts")" "$pools 4"
+}
+
 # Runs a command of a page that adds a webhook for a program, with the user, the line and a receiver
 # of this test in place of those of the page: adds_webhook PAGE START TOKEN
 adds_webhook() {
@@ -137,11 +173,34 @@ adds_webhook() {
     adds_webhook doc/clients/chatwoot.md "printf '%s' THE-TOKEN" THE-TOKEN
     adds_webhook doc/clients/evolution.md "printf '%s' a-long-random-text" a-long-random-text
     adds_webhook doc/clients/frappe.md "printf '%s' THE-VERIFY-TOKEN" THE-VERIFY-TOKEN
-    adds_webhook doc/clients/n8n.md "printf '%s' YOUR-TOKEN" YOUR-TOKEN
     adds_webhook doc/clients/typebot.md "printf '%s' THE-TOKEN" THE-TOKEN
     adds_webhook doc/clients/node.md "printf '%s' \"\$VERIFY_TOKEN\"" of-the-variable
     adds_webhook doc/clients/python.md "printf '%s' \"\$VERIFY_TOKEN\"" of-the-variable
     stop_receivers
+}
+
+@test "the workflow of the page on n8n confirms the URL, and separates messages from statuses" {
+    local command url
+    (($(jq '[.nodes[].name] - ["Receive"] - [.connections[].main[][].node] | length' \
+        "$root/doc/clients/n8n-receive.json") == 0)) || fail 'a node that nothing leads to'
+    sed 's/YOUR-TOKEN/a-token-of-mine/' "$root/doc/clients/n8n-receive.json" >workflow.json
+    export PORT
+    PORT=$(free_port) url=http://127.0.0.1:$PORT/webhook/switchboard
+    start_program node "$root/tests/helpers/workflow.js" workflow.json
+    db "DELETE FROM webhook"
+    command=$(block doc/clients/n8n.md "printf '%s' YOUR-TOKEN" |
+        sed "s|you@example.org|$EMAIL|; s|https://n8n.example.org/webhook/switchboard|$url|")
+    refute eval "$command" 2>/dev/null
+    eval "${command/YOUR-TOKEN/a-token-of-mine}" >added
+    take "$(payload "$(inbound wamid.n8n 15551230001 '')")"
+    courier_once
+    assert_equal "$(curl -s -o answer -w '%{http_code}' "$url" -H 'Content-Type: application/json' \
+        -d "$(payload "$(status_of wamid.n8n read '"recipient_id":"15551230001"')")")" 200
+    assert_equal "$(sed 1d received)" "GET 403 Receive > Is it our token? > Refuse
+GET 200 Receive > Is it our token? > Answer the challenge
+POST 200 Receive > Accept > Is it a message? > Your nodes follow here
+POST 200 Receive > Accept > Is it a message?"
+    end_helper receiver.pid
 }
 
 @test "each link of the pages, and of the README, leads to a file and a heading" {

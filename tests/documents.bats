@@ -16,7 +16,6 @@ pages=(README.md doc/install.md doc/hosting.md doc/operation.md doc/postgresql.m
 not_run='README.md|make run|run.bats runs tools/run, which this calls
 README.md|make stop|run.bats runs the command that make run prints
 README.md|make test|it is the suite
-README.md|Define SWITCHBOARD_HOME|a virtual host with the TLS lines of the reader
 README.md|cgi-bin/ |a list of directories
 doc/install.md|make STATIC_CURL=1|tests/static/programs.bats runs both builds, in make static-test
 doc/hosting.md|* * * * *|a line of cron; tests/hosting runs that of the crontab
@@ -31,7 +30,6 @@ doc/several-hosts.md|database = |a setting; postgresql.bats has URLs with severa
 doc/several-hosts.md|# pgbouncer.ini|settings of a pooler; postgresql.bats runs one by transaction
 doc/several-hosts.md|listen web|settings; make failover runs HAProxy with those of tests/cluster
 doc/several-hosts.md|echo '"'"'set server|make cluster-upgrade drains hosts so
-doc/clients/README.md|<VirtualHost|a virtual host with the certificate of the reader
 doc/clients/README.md|203.0.113.10|a line of /etc/hosts
 doc/clients/chatwoot.md|WHATSAPP_CLOUD_BASE_URL=|a setting of that program
 doc/clients/evolution.md|WA_BUSINESS_URL=|a setting of that program
