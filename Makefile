@@ -387,7 +387,7 @@ test-debian13: ## run `make test` in a root directory of Debian 13; TESTS, FILTE
 	@tests/machines/debian13 build/roots/debian13 TESTS='$(TESTS)' FILTER='$(FILTER)' \
 	    DATABASE='$(DATABASE)'
 
-test-arm64: ## build for arm64 in a root directory, and run tests/me.bats in an emulator
+test-arm64: ## build for arm64 in a root directory, and run the main scenarios in an emulator
 	@tools/setup debootstrap git
 	@tests/machines/arm64 build/roots/arm64 emulated-test
 

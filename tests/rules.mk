@@ -235,7 +235,7 @@ STATIC_FILES := me messages templates media tls courier pool reuse
 
 # The files that `make test-arm64` runs, and what it needs beside the libraries of arm64: this
 # machine's compiler and library for the helpers, except the one that has all of lib/ in it.
-EMULATED_FILES := me
+EMULATED_FILES := me machines/scenarios
 EMULATED_HELPERS = $(patsubst $(BUILD)/%,build/plain/%,$(filter-out %/service_manager,\
     $(TEST_HELPERS)))
 EMULATED_TEST_PACKAGES := libc6-dev libcjson-dev bats binutils procps sqlite3 openssl strace \
