@@ -49,6 +49,19 @@ refused_components() {
     )]}
 -|at most 1 buttons of type COPY_CODE|$b,{"type":"BUTTONS","buttons":[{"type":"COPY_CODE","example":"A"},{"type":"COPY_CODE","example":"B"}]}
 -|invalid combination|$b,{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"1"},{"type":"URL","text":"2","url":"https://x"},{"type":"QUICK_REPLY","text":"3"}]}
+2388043|BUTTONS $missing (text)|$b,{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY"}]}
+2388043|BUTTONS $missing (text)|$b,{"type":"BUTTONS","buttons":[{"type":"url","url":"https://x"}]}
+2388043|BUTTONS $missing (url)|$b,{"type":"BUTTONS","buttons":[{"type":"URL","text":"x"}]}
+2388043|BUTTONS $missing (phone_number)|$b,{"type":"BUTTONS","buttons":[{"type":"PHONE_NUMBER","text":"x","phone_number":""}]}
+2388043|BUTTONS $missing (example)|$b,{"type":"BUTTONS","buttons":[{"type":"COPY_CODE","example":null}]}
+2388072|Variables are|{"type":"BODY","text":"Your order {{1}} or {{3}} is on its way to you.","example":{"body_text":[["A","B"]]}}
+2388072|Variables are|{"type":"BODY","text":"Your order {{1}} or {{name}} is on its way to you.","example":{"body_text":[["A","B"]]}}
+2388072|Variables are|{"type":"BODY","text":"Your order {{Order No}} is on its way.","example":{"body_text":[["A"]]}}
+2388072|Variables are|{"type":"BODY","text":"Your order {{1 is on its way."}
+2388072|Variables are|{"type":"BODY","text":"Your order {{}} is on its way.","example":{"body_text":[["A"]]}}
+2388047|Variables are|$b,{"type":"HEADER","format":"TEXT","text":"Order {{2}} of tea","example":{"header_text":["a"]}}
+-|components['type'] must be one of|$b,{"type":"NONSENSE"}
+-|one component of type BODY|$b,$b
 -|component of type BODY|{"type":"FOOTER","text":"x"}
 -|components['type'] is required|$b,{"text":"x"}
 END
@@ -65,7 +78,7 @@ END
             fail_answer "expected a message that contains: $part"
         count=$((count + 1))
     done < <(refused_components)
-    assert_equal "$count" 26
+    assert_equal "$count" 39
     graph GET "$WABA/message_templates?name=tea"
     assert_body_is '{"data":[]}'
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "judge/placeholder.h"
+#include "judge/template_members.h"
 #include "text/json_fields.h"
 #include "text/text.h"
 #include "wire/graph_error.h"
@@ -53,6 +54,10 @@ static bool has_example(const cJSON *component, const char *numbered, const char
            cJSON_GetArraySize(json_get(example, named)) > 0;
 }
 
+/* What the variables of a text must be. */
+static const char variable_form[] =
+    "Variables are {{1}}, {{2}} and so on without a gap, or {{names}} of lower-case letters.";
+
 static bool check_media_header(const struct definition *definition, const cJSON *header) {
     return has_example(header, "header_handle", "header_handle") ||
            refuse_missing(definition, "HEADER", "example");
@@ -63,6 +68,8 @@ static bool check_text_header(const struct definition *definition, const cJSON *
     int variables = placeholder_count(text);
     if (!text)
         return refuse_missing(definition, "HEADER", "text");
+    if (!template_variables_valid(text))
+        return refuse(definition, 2388047, "Message Header Format Is Incorrect", variable_form);
     if (variables > 1)
         return refuse(definition, 2388047, "Message Header Format Is Incorrect",
                       "A header has at most one variable.");
@@ -139,6 +146,8 @@ static bool check_body(const struct definition *definition, const cJSON *body) {
         return true;
     if (!text || *text == '\0')
         return refuse_missing(definition, "BODY", "text");
+    if (!template_variables_valid(text))
+        return refuse(definition, 2388072, "Message Body Format Is Incorrect", variable_form);
     if (variables > 0 && !has_example(body, "body_text", "body_text_named_params"))
         return refuse_missing(definition, "BODY", "example");
     if (has_edge_variable(text))
@@ -169,11 +178,11 @@ static const struct button_limit {
     int max;
 } button_limits[] = {{"URL", 2}, {"PHONE_NUMBER", 1}, {"COPY_CODE", 1}};
 
-static int count_type(const cJSON *buttons, const char *type) {
-    const cJSON *button;
+static int count_type(const cJSON *list, const char *type) {
+    const cJSON *item;
     int count = 0;
-    cJSON_ArrayForEach(button, buttons) {
-        const char *given = json_text(button, "type");
+    cJSON_ArrayForEach(item, list) {
+        const char *given = json_text(item, "type");
         count += given && strcasecmp(given, type) == 0;
     }
     return count;
@@ -193,9 +202,11 @@ static bool is_grouped(const cJSON *buttons) {
 }
 
 static bool check_button(const struct definition *definition, const cJSON *button) {
-    const char *url = json_text(button, "url");
+    const char *url = json_text(button, "url"), *lacking = template_button_lacks(button);
     if (!json_text(button, "type"))
         return refuse_missing(definition, "BUTTONS", "type");
+    if (lacking)
+        return refuse_missing(definition, "BUTTONS", lacking);
     if (placeholder_count(url) > 0 && !json_get(button, "example") && !definition->authentication)
         return refuse_missing(definition, "BUTTONS", "example");
     return check_length(definition, "text of a button", json_text(button, "text"), 25) &&
@@ -239,10 +250,20 @@ static bool check_component(const struct definition *definition, const cJSON *co
     for (size_t i = 0; type && i < sizeof parts / sizeof *parts; i++)
         if (strcasecmp(parts[i].type, type) == 0)
             return parts[i].check(definition, component);
-    if (!type)
+    if (!type) {
         reply_error(definition->exchange, 100,
                     "(#100) The parameter components['type'] is required.");
-    return type;
+    } else if (!template_component_known(type)) {
+        reply_error(
+            definition->exchange, 100,
+            "(#100) Param components['type'] must be one of {HEADER, BODY, FOOTER, BUTTONS, "
+            "CAROUSEL, LIMITED_TIME_OFFER, GREETING, CALL_PERMISSION_REQUEST} - got "
+            "\"%.100s\".",
+            type);
+    } else {
+        return true;
+    }
+    return false;
 }
 
 bool template_definition_check(struct exchange *exchange, const char *language,
@@ -251,20 +272,25 @@ bool template_definition_check(struct exchange *exchange, const char *language,
                                     .language = language,
                                     .authentication = strcmp(category, "AUTHENTICATION") == 0};
     const cJSON *item;
-    bool body = false;
     if (!cJSON_IsArray(components)) {
         reply_error(exchange, 100, "(#100) The parameter components is required.");
         return false;
     }
     cJSON_ArrayForEach(item, components) {
         const char *type = json_text(item, "type");
-        body = body || (type && strcasecmp(type, "BODY") == 0);
         if (!check_component(&definition, item))
             return false;
+        if (count_type(components, type) > 1) {
+            reply_error(exchange, 100, "(#100) Param components may have one component of type %s.",
+                        type);
+            return false;
+        }
     }
-    if (!body)
+    if (count_type(components, "BODY") == 0) {
         reply_error(exchange, 100, "(#100) Param components must have a component of type BODY.");
-    return body;
+        return false;
+    }
+    return true;
 }
 
 bool template_language_check(struct exchange *exchange, const char *language) {
