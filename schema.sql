@@ -357,7 +357,10 @@ CREATE TABLE template (
     template_id TEXT,
     status      TEXT,
     category    TEXT,
-    reason      TEXT,
+    reason      TEXT,                 -- why the platform rejected or disabled it; NULL: no reason
+    quality     TEXT,                 -- GREEN, YELLOW, RED, UNKNOWN
+    status_at   INTEGER,              -- when the platform reported status and reason
+    quality_at  INTEGER,
     flow_id     TEXT,                 -- of its FLOW button; NULL: none
     updated_at  INTEGER NOT NULL,
     PRIMARY KEY (account_id, name, language)

@@ -1168,7 +1168,7 @@ flow_counts() {
 # bats test_tags=direct
 @test "updates of a template's status and category are stored, in any spelling of its language" {
     take "$(payload "$(account_change message_template_status_update '{"event":"APPROVED","message_template_id":1689556908129835,"message_template_name":"t","message_template_language":"en-US","reason":"NONE","message_template_category":"UTILITY"}')")"
-    assert_equal "$(templates)" 't|en_US|1689556908129835|APPROVED|UTILITY|NONE'
+    assert_equal "$(templates)" 't|en_US|1689556908129835|APPROVED|UTILITY|'
     take "$(payload "$(account_change message_template_status_update '{"event":"FLAGGED","message_template_id":1689556908129835,"message_template_name":"t","message_template_language":"en_US","reason":null,"disable_info":{"disable_date":"May 2, 2026"}}')" \
         "$(account_change template_category_update '{"message_template_id":1689556908129835,"message_template_name":"t","message_template_language":"en_US","previous_category":"UTILITY","new_category":"MARKETING"}')")"
     assert_equal "$(templates)" 't|en_US|1689556908129835|FLAGGED|MARKETING|'
@@ -1191,6 +1191,67 @@ templates() {
             jq -c --argjson time "$at" '.entry[0].time = $time')"
     done
     assert_equal "$(templates)" 't|en|1|APPROVED||'
+}
+
+# A change of the template `menu` in en_US, at a second: template_change SECOND FIELD MEMBERS [ID]
+template_change() {
+    local value="{$3,\"message_template_id\":${4-5},\"message_template_name\":\"menu\",\"message_template_language\":\"en_US\"}"
+    printf '{"object":"whatsapp_business_account","entry":[{"id":"%s","time":%s,"changes":[%s]}]}' \
+        "$WABA" "$1" "$(account_change "$2" "$value")"
+}
+
+template_states() {
+    db "SELECT status, category, reason, quality, status_at, quality_at FROM template WHERE account_id = '$ACCOUNT'"
+}
+
+# bats test_tags=direct
+@test "the last status, reason, quality and category of a template are stored, also if webhooks come late" {
+    local state_field=message_template_status_update quality_field=message_template_quality_update
+    take "$(template_change 1780000100 $quality_field '"previous_quality_score":"GREEN","new_quality_score":"YELLOW"')"
+    assert_equal "$(template_states)" '|||YELLOW||1780000100000'
+    take "$(template_change 1780000200 $state_field '"event":"PAUSED","reason":"NONE","message_template_category":"UTILITY"')"
+    assert_equal "$(template_states)" 'PAUSED|UTILITY||YELLOW|1780000200000|1780000100000'
+    take "$(template_change 1780000150 $state_field '"event":"REJECTED","reason":"SCAM"')"
+    take "$(template_change 1780000050 $quality_field '"previous_quality_score":"UNKNOWN","new_quality_score":"GREEN"')"
+    assert_equal "$(template_states)" 'PAUSED|UTILITY||YELLOW|1780000200000|1780000100000'
+    take "$(template_change 1780000300 $state_field '"event":"REJECTED","reason":"INVALID_FORMAT"')"
+    take "$(template_change 1780000300 template_category_update '"previous_category":"UTILITY","new_category":"MARKETING"')"
+    take "$(template_change 1780000300 message_template_components_update '"message_template_element":"Hi {{1}}"')"
+    assert_equal "$(template_states)" 'REJECTED|MARKETING|INVALID_FORMAT|YELLOW|1780000300000|1780000100000'
+    assert_no_update_twice
+    assert_no_events
+}
+
+# bats test_tags=direct
+@test "a template with another id takes the place of the one of the same name and language" {
+    take "$(template_change 1780000100 message_template_quality_update '"new_quality_score":"RED"')"
+    take "$(template_change 1780000050 message_template_status_update '"event":"APPROVED"' 6)"
+    assert_equal "$(template_states)" 'APPROVED||||1780000050000|'
+}
+
+# bats test_tags=direct
+@test "template.status events are sent only when selected, with what changed and the platform's bytes" {
+    local state_field=message_template_status_update
+    take "$(template_change 1780000100 $state_field '"event":"APPROVED","reason":"NONE"')"
+    assert_no_events
+    db "UPDATE webhook SET event_types = 'template.status' WHERE user_id = (SELECT user_id FROM account WHERE id = '$ACCOUNT')"
+    take "$(template_change 1780000200 $state_field '"event":"PAUSED","reason":null,"other_info":{"title":"FIRST_PAUSE","description":"\u00e4\/"}')"
+    take "$(template_change 1780000300 message_template_quality_update '"previous_quality_score":"GREEN","new_quality_score":"RED"')"
+    take "$(template_change 1780000400 template_category_update '"previous_category":"UTILITY","new_category":"MARKETING"')"
+    take "$(template_change 1780000500 message_template_components_update '"message_template_element":"Hi"')"
+    take "$(template_change 1780000600 $state_field '"event":"REJECTED","reason":"SCAM"')"
+    take "@$BATS_TEST_TMPDIR/webhook"
+    db "UPDATE webhook SET event_types = NULL WHERE user_id = (SELECT user_id FROM account WHERE id = '$ACCOUNT')"
+    assert_equal "$(events '.data | [.change, .status, .quality, .previous, .reason, .template.category]')" "$(
+        printf '["%s",%s]\n' status '"PAUSED",null,"APPROVED",null,null' quality '"PAUSED","RED","GREEN",null,null' \
+            category '"PAUSED","RED","UTILITY",null,"MARKETING"' components '"PAUSED","RED",null,null,"MARKETING"' \
+            status '"REJECTED","RED","PAUSED","SCAM","MARKETING"'
+    )"
+    assert_equal "$(events '.data | del(.sequence, .raw)' | head -n 1)" \
+        "{\"accountId\":\"$ACCOUNT\",\"wabaid\":\"$WABA\",\"phoneNumberId\":null,\"contact\":null,\"threadId\":null,\"template\":{\"id\":\"5\",\"name\":\"menu\",\"language\":\"en_US\",\"category\":null},\"change\":\"status\",\"status\":\"PAUSED\",\"quality\":null,\"previous\":\"APPROVED\",\"reason\":null}"
+    assert_equal "$(db "SELECT CAST(body AS TEXT) FROM outbox WHERE type = 'template.status' ORDER BY sequence LIMIT 1" | grep -o '"raw":.*}')" \
+        '"raw":{"event":"PAUSED","reason":null,"other_info":{"title":"FIRST_PAUSE","description":"\u00e4\/"},"message_template_id":5,"message_template_name":"menu","message_template_language":"en_US"}}}'
+    assert_equal "$(db "SELECT DISTINCT coalesce(order_key, 'none') FROM delivery d JOIN event e ON e.id = d.event_id WHERE e.type = 'template.status'")" none
 }
 
 # bats test_tags=direct

@@ -19,6 +19,21 @@ static void write_raw(struct json_writer *w, const char *name, struct slice json
         json_write_raw(w, name, json);
 }
 
+static void write_template(struct json_writer *w, const struct template_change *template) {
+    json_write_object(w, "template");
+    json_write_text(w, "id", template->id);
+    json_write_text(w, "name", template->name);
+    json_write_text(w, "language", template->language);
+    json_write_text(w, "category", template->category);
+    json_write_end(w);
+    json_write_text(w, "change", template->change);
+    json_write_text(w, "status", template->status);
+    json_write_text(w, "quality", template->quality);
+    json_write_text(w, "previous", template->previous);
+    json_write_text(w, "reason", template->reason);
+    json_write_raw(w, "raw", template->raw);
+}
+
 struct slice event_body(struct arena *arena, const struct store_event *event) {
     struct json_writer w;
     if (event->is_forward)
@@ -42,6 +57,8 @@ struct slice event_body(struct arena *arena, const struct store_event *event) {
     write_raw(&w, "status", event->status);
     write_raw(&w, "referral", event->referral);
     write_raw(&w, "leadEvent", event->lead_event);
+    if (event->template)
+        write_template(&w, event->template);
     if (event->source)
         json_write_text(&w, "messageId", event->wamid);
     json_write_end(&w);

@@ -109,6 +109,15 @@ static int64_t reported_time(struct json seconds) {
     return json_integer(seconds, &t) && t > 0 && t < INT64_C(100000000000) ? t * 1000 : 0;
 }
 
+/* The time of the entry, in ms; now, if it has none. */
+static int64_t entry_ms(struct walk *w) {
+    struct json time;
+    struct json_error error;
+    const int64_t reported =
+        json_read(w->arena, w->entry_time, &time, &error) == 0 ? reported_time(time) : 0;
+    return reported && reported < w->now ? reported : w->now;
+}
+
 static int64_t timestamp(struct walk *w, struct json seconds) {
     const int64_t reported = reported_time(seconds);
     return reported ? reported : w->now;
@@ -612,8 +621,26 @@ static const char *language(struct walk *w, const char *path) {
     return code;
 }
 
-static void add_template(struct walk *w, const char *status, const char *category) {
+/* The members of a change of a template; "": it has no such member. */
+struct template_members {
+    const char *change, *status, *category, *quality, *previous;
+};
+
+/* The reason of a status; the platform says NONE where it has none. */
+static const char *reason(struct walk *w) {
+    const char *named = text(w, w->value, "reason");
+    return named && strcmp(named, "NONE") != 0 ? named : NULL;
+}
+
+/* The id of a template, a number or a string of digits. */
+static const char *template_id(struct walk *w) {
     int64_t id;
+    return json_integer(json_get(w->value, "message_template_id"), &id)
+               ? arena_printf(w->arena, "%lld", (long long)id)
+               : NULL;
+}
+
+static void add_template(struct walk *w, const struct template_members *members) {
     struct store_update update = {
         .kind = UPDATE_TEMPLATE,
         .body = json_raw(w->value),
@@ -622,13 +649,16 @@ static void add_template(struct walk *w, const char *status, const char *categor
             {
                 .name = text(w, w->value, "message_template_name"),
                 .language = language(w, "message_template_language"),
-                .status = text(w, w->value, status),
-                .category = text(w, w->value, category),
-                .reason = text(w, w->value, "reason"),
+                .change = members->change,
+                .template_id = template_id(w),
+                .status = text(w, w->value, members->status),
+                .category = text(w, w->value, members->category),
+                .quality = text(w, w->value, members->quality),
+                .reason = *members->status ? reason(w) : NULL,
+                .previous = text(w, w->value, members->previous),
+                .at = entry_ms(w),
             },
     };
-    if (json_integer(json_get(w->value, "message_template_id"), &id))
-        update.template.template_id = arena_printf(w->arena, "%lld", (long long)id);
     if (update.template.name && update.template.language)
         add(w, &update);
     else
@@ -636,11 +666,22 @@ static void add_template(struct walk *w, const char *status, const char *categor
 }
 
 static void add_template_status(struct walk *w) {
-    add_template(w, "event", "message_template_category");
+    add_template(
+        w, &(struct template_members){"status", "event", "message_template_category", "", ""});
+}
+
+static void add_template_quality(struct walk *w) {
+    add_template(w, &(struct template_members){"quality", "", "", "new_quality_score",
+                                               "previous_quality_score"});
 }
 
 static void add_template_category(struct walk *w) {
-    add_template(w, "", "new_category");
+    add_template(
+        w, &(struct template_members){"category", "", "new_category", "", "previous_category"});
+}
+
+static void add_template_components(struct walk *w) {
+    add_template(w, &(struct template_members){"components", "", "", "", ""});
 }
 
 static void add_flow(struct walk *w) {
@@ -682,6 +723,8 @@ static const struct {
     void (*add)(struct walk *w);
 } values[] = {
     {"message_template_status_update", add_template_status},
+    {"message_template_quality_update", add_template_quality},
+    {"message_template_components_update", add_template_components},
     {"template_category_update", add_template_category},
     {"flows", add_flow},
 };

@@ -10,7 +10,8 @@
     ROW(ON, "message.received", "A new incoming message.")                                         \
     ROW(ON, "lead.created", "A new lead.")                                                         \
     ROW(OFF, "message.status", "A status of a sent message.")                                      \
-    ROW(OFF, "contact.erased", "A contact was erased.")
+    ROW(OFF, "contact.erased", "A contact was erased.")                                            \
+    ROW(OFF, "template.status", "A template changed at the platform.")
 
 /* The names of one state as words, each after a space: EVENT_TYPES_ON is " message.received ...".
  */

@@ -12,7 +12,7 @@ enum store_update_kind {
     UPDATE_STATUS,   /* a status of an outgoing message */
     UPDATE_IDENTITY, /* a person's identity changed */
     UPDATE_LEAD,     /* automatic_events LeadSubmitted */
-    UPDATE_TEMPLATE, /* a template's status or category */
+    UPDATE_TEMPLATE, /* a template's status, quality, category or components */
     UPDATE_FLOW,     /* a flow's status */
     UPDATE_OTHER,    /* anything else: stored as it is */
 };
@@ -61,10 +61,14 @@ struct update_lead {
     const char *wamid; /* of the message that led to it; NULL: unknown */
 };
 
-/* The state of a template; members that are not reported are NULL. */
+/* What changed of a template; members that are not reported are NULL. */
 struct update_template {
     const char *name, *language; /* never NULL */
-    const char *template_id, *status, *category, *reason;
+    const char *change;          /* never NULL: status, quality, category or components */
+    const char *template_id, *status, *category, *quality;
+    const char *reason;   /* why it has the status; NULL: the platform names none */
+    const char *previous; /* the value before the change, if the platform reports it */
+    int64_t at;           /* when, ms */
 };
 
 struct update_flow {

@@ -79,22 +79,99 @@ bool ingest_lead(struct ingest *in, struct store_update *update) {
 
 /* --- templates and flows --- */
 
-bool ingest_template(struct ingest *in, struct store_update *update) {
+/* What is stored of a template; NULL: never reported. */
+struct template_row {
+    const char *template_id, *status, *category, *reason, *quality;
+};
+
+/* Reads the row of the template; it is empty when there is none. */
+static bool find_template(struct ingest *in, const struct update_template *update,
+                          struct template_row *row) {
+    static struct statement s = {
+        .sql = "SELECT template_id, status, category, reason, quality FROM template "
+               "WHERE account_id = ?1 AND name = ?2 AND language = ?3"};
+    *row = (struct template_row){0};
+    sql_start(in->store, &s, TEXT(in->owner.account_id), TEXT(update->name),
+              TEXT(update->language));
+    if (!sql_row(in->store, &s))
+        return !sql_failed(in->store);
+    *row = (struct template_row){
+        .template_id = column_text(&s, 0, in->arena),
+        .status = column_text(&s, 1, in->arena),
+        .category = column_text(&s, 2, in->arena),
+        .reason = column_text(&s, 3, in->arena),
+        .quality = column_text(&s, 4, in->arena),
+    };
+    sql_stop(&s);
+    return true;
+}
+
+/* SQL: what was reported is not older than what the row has. */
+#define IS_STATUS  "excluded.status_at >= coalesce(template.status_at, 0)"
+#define IS_QUALITY "excluded.quality_at >= coalesce(template.quality_at, 0)"
+
+/* Deletes the row of a template with another id, whose place this one has taken, and stores what
+ * was reported. A status or quality that is older than the stored one came late: it stays. */
+static bool upsert_template(struct ingest *in, const struct update_template *update) {
+    static struct statement delete_former = {
+        .sql = "DELETE FROM template WHERE account_id = ?1 AND name = ?2 AND language = ?3 "
+               "AND template_id <> ?4"};
+    /* clang-format off */
     static struct statement s = {
         .sql = "INSERT INTO template (account_id, name, language, template_id, status, category, "
-               "reason, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
+               "reason, quality, status_at, quality_at, updated_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+               "CASE WHEN ?5 IS NOT NULL THEN CAST(?9 AS BIGINT) END, "
+               "CASE WHEN ?8 IS NOT NULL THEN CAST(?9 AS BIGINT) END, ?10) "
                "ON CONFLICT (account_id, name, language) DO UPDATE SET "
                "template_id = coalesce(excluded.template_id, template.template_id), "
-               "status = coalesce(excluded.status, template.status), "
                "category = coalesce(excluded.category, template.category), "
-               "reason = CASE WHEN excluded.status IS NULL THEN template.reason "
-               "ELSE excluded.reason END, updated_at = excluded.updated_at"};
+               "status = CASE WHEN " IS_STATUS " THEN excluded.status ELSE template.status END, "
+               "reason = CASE WHEN " IS_STATUS " THEN excluded.reason ELSE template.reason END, "
+               "status_at = CASE WHEN " IS_STATUS " THEN excluded.status_at "
+               "ELSE template.status_at END, "
+               "quality = CASE WHEN " IS_QUALITY " THEN excluded.quality "
+               "ELSE template.quality END, "
+               "quality_at = CASE WHEN " IS_QUALITY " THEN excluded.quality_at "
+               "ELSE template.quality_at END, updated_at = excluded.updated_at"};
+    /* clang-format on */
+    return sql_run(in->store, &delete_former, TEXT(in->owner.account_id), TEXT(update->name),
+                   TEXT(update->language), TEXT(update->template_id)) &&
+           sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(update->name),
+                   TEXT(update->language), TEXT(update->template_id), TEXT(update->status),
+                   TEXT(update->category), TEXT(update->reason), TEXT(update->quality),
+                   INTEGER(update->at), INTEGER(in->now));
+}
+
+/* Adds the event of the update; `before`, `after`: the row. */
+static bool add_template_event(struct ingest *in, const struct store_update *update,
+                               const struct template_row *before,
+                               const struct template_row *after) {
+    const struct update_template *reported = &update->template;
+    const bool is_status = reported->status != NULL;
+    const struct template_change change = {
+        .id = after->template_id,
+        .name = reported->name,
+        .language = reported->language,
+        .category = after->category,
+        .change = reported->change,
+        .status = is_status ? reported->status : after->status,
+        .quality = reported->quality ? reported->quality : after->quality,
+        .previous = is_status ? before->status : reported->previous,
+        .reason = is_status ? reported->reason : after->reason,
+        .raw = update->body,
+    };
+    struct store_event event = {.type = "template.status", .template = &change};
+    return update_event_add(in, &event, NULL, NULL);
+}
+
+bool ingest_template(struct ingest *in, struct store_update *update) {
+    struct template_row before, after;
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
-    const struct update_template *state = &update->template;
-    return sql_run(in->store, &s, TEXT(in->owner.account_id), TEXT(state->name),
-                   TEXT(state->language), TEXT(state->template_id), TEXT(state->status),
-                   TEXT(state->category), TEXT(state->reason), INTEGER(in->now));
+    return find_template(in, &update->template, &before) &&
+           upsert_template(in, &update->template) && find_template(in, &update->template, &after) &&
+           add_template_event(in, update, &before, &after);
 }
 
 bool ingest_flow(struct ingest *in, struct store_update *update) {
