@@ -26,6 +26,7 @@ setup_file() {
 
 setup() {
     forget_sent
+    write_config 'graph_destructive = yes'
     have_webhook # a route of each test removes it
 }
 
@@ -561,10 +562,12 @@ unknown_members='
     each_route unknown_are_ignored "$has_members"
 }
 
-# jq program: lines `CALLER METHOD URL ISSUE PREFERENCE`, one wrong parameter in each.
+# jq program: lines `CALLER METHOD URL ISSUE PREFERENCE`, one wrong parameter in each, and after a
+# tab the smallest body.
 wrong_parameters='
     select(.query != []) | (if .requires == ["session"] then "session" else "token" end) as $caller
-    | "\($caller) \(.method) \(sample_path)" as $url | (.query[] | . as $field
+    | "\($caller) \(.method) \(sample_path)" as $url
+    | (if .body == "json" then least_body | tojson else "" end) as $body | (.query[] | . as $field
         | def with($value; $code): "\($field.path)=\($value) \($field.path):\($code) lenient";
         (select(.type == "integer") | with("x", "", "1.5", "%20"; "invalid_type")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
@@ -572,13 +575,13 @@ wrong_parameters='
         (select(.type == "string" and (.may_be_empty | not)) | with(""; "empty")),
         (select(.values) | with("no%20such"; "invalid_value")),
         (select(.required) | "unknown= \(.path):required lenient")),
-    "un%20known=x un known:unknown_field strict" | "\($url)?\(.)"'
+    "un%20known=x un known:unknown_field strict" | "\($url)?\(.)\t\($body)"'
 
 # bats test_tags=direct
 @test "every route refuses invalid query parameters, and unknown ones under handling=strict" {
-    local line caller method place issue preference who count=0
+    local line caller method place issue preference who sample count=0
     make_session PERSON_
-    while IFS= read -r line <&4; do
+    while IFS=$'\t' read -r line sample <&4; do
         printf 'case: %s\n' "$line"
         caller=${line%% *} line=${line#* }
         method=${line%% *} line=${line#* }
@@ -586,7 +589,8 @@ wrong_parameters='
         [[ $caller == token ]] || who=(--session "$SESSION")
         place=${line%% *} preference=${line##* } issue=${line#* }
         issue=${issue% *}
-        request "$method" "$place" "${who[@]}" -H "Prefer: handling=$preference"
+        request "$method" "$place" "${who[@]}" -H "Prefer: handling=$preference" \
+            ${sample:+-d "$sample"}
         assert_error 400 VALIDATION_ERROR
         assert_json '[.details[] | "\(.path):\(.code)"]' "[\"$issue\"]"
         assert_conventions

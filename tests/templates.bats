@@ -315,9 +315,9 @@ failures() {
     api GET /v2/templates/x/test-send
     assert_error 404 NOT_FOUND
     assert_header Allow 'POST, OPTIONS'
-    api POST /v2/templates -d '{}'
+    api POST /v2/templates/x -d '{}'
     assert_error 404 NOT_FOUND
-    assert_header Allow 'GET, HEAD, OPTIONS'
+    assert_header Allow 'GET, HEAD, PATCH, DELETE, OPTIONS'
     api GET /v2/templates/a/b
     assert_error 404 NOT_FOUND route
 }
@@ -830,6 +830,232 @@ refused() {
     request GET /v2/templates --as "$LATER_TOKEN"
     assert_success
     assert_sent_to "$LATER_WABA/message_templates"
+}
+
+# --- fields and reported ---
+
+# bats test_tags=direct
+@test "fields is passed on, and names of other nodes and braces are refused" {
+    have_templates "$(template hello)"
+    api GET '/v2/templates?fields=name,status,quality_score'
+    assert_success
+    assert_that '.data.items == [{"name":"hello","status":"APPROVED","id":"7hello"}]'
+    assert_equal "$(query_sent)" fields=name%2Cstatus%2Cquality_score
+    api GET '/v2/templates?fields=name&search=hel&limit=7'
+    assert_success
+    assert_equal "$(names)" hello
+    forget_sent
+    api GET '/v2/templates?fields=status&search=hel'
+    assert_error 400 VALIDATION_ERROR 'must have name'
+    api GET '/v2/templates?fields=name,owner_business'
+    assert_error 400 VALIDATION_ERROR owner_business
+    api GET '/v2/templates?fields=name,components%7Bid%7D'
+    assert_error 400 VALIDATION_ERROR braces
+    assert_nothing_sent
+}
+
+# bats test_tags=direct
+@test "reported adds what webhooks have reported about the templates of the page, and nothing of another id" {
+    have_templates "$(template hello)" "$(template menu de)" "$(template silent)" "$(template other)"
+    db "INSERT INTO template (account_id, name, language, template_id, status, category, reason, quality, status_at, quality_at, updated_at)
+        VALUES ('$ACCOUNT', 'hello', 'en_US', '7hello', 'REJECTED', 'UTILITY', 'SCAM', NULL, 1780000200000, NULL, 1),
+            ('$ACCOUNT', 'menu', 'de', NULL, NULL, NULL, NULL, 'RED', NULL, 1780000100000, 1),
+            ('$ACCOUNT', 'menu', 'fr', '8', 'PAUSED', NULL, NULL, NULL, 1, NULL, 1),
+            ('$ACCOUNT', 'silent', 'en_US', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1),
+            ('$ACCOUNT', 'other', 'en_US', '6', 'PAUSED', NULL, NULL, NULL, 1, NULL, 1)"
+    api GET '/v2/templates?reported=true'
+    assert_success
+    assert_json .data.reported '[
+        {"name":"hello","language":"en_US","category":"UTILITY","status":"REJECTED","reason":"SCAM",
+            "statusAt":"2026-05-28T20:30:00.000Z","quality":null,"qualityAt":null},
+        {"name":"menu","language":"de","category":null,"status":null,"reason":null,"statusAt":null,
+            "quality":"RED","qualityAt":"2026-05-28T20:28:20.000Z"}]'
+    api GET '/v2/templates?reported=false'
+    assert_that '.data | has("reported") | not'
+    db "DELETE FROM template WHERE account_id = '$ACCOUNT'"
+}
+
+# --- create, edit, delete, unpause ---
+
+# A body of a new template whose bytes change when it is parsed and printed.
+odd_new() {
+    printf '%s' '{ "name" : "tea_time", "language":"en_US","category":"UTILITY","other":1.50,' \
+        '"components":[{"type":"BODY","text":"\u0054ea \/ \ud83c\udf75 at {{1}} today",' \
+        '"example":{"body_text":[["five"]]}}] }'
+}
+
+last_trail() {
+    db "SELECT action, object_id, details FROM trail ORDER BY id DESC LIMIT 1"
+}
+
+@test "a new template is passed on byte for byte, and so is the answer" {
+    have_templates
+    api POST /v2/templates -d "$(odd_new)"
+    assert_success
+    assert_sent_to "$WABA/message_templates"
+    assert_sent "$(odd_new)"
+    assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
+    assert_that '.data | .status == "PENDING" and .category == "UTILITY" and (.id | type == "string")'
+    assert_equal "$(last_trail)" \
+        "template.create|$(gojq -r .data.id "$body")|{\"fields\":[\"name\",\"language\",\"category\",\"components\"]}"
+    platform_answers 200 '{ "id":"7\u0030", "status":"APPROVED","more":1e400 }'
+    api POST /v2/templates -d "$(odd_new)"
+    assert_body_is '{"success":true,"data":{ "id":"7\u0030", "status":"APPROVED","more":1e400 }}'
+}
+
+# bats test_tags=direct
+@test "phoneNumberId and accountId select the account of a new template" {
+    make_second_account
+    api POST "/v2/templates?accountId=$SECOND_ACCOUNT" -d "$(odd_new)"
+    assert_success
+    assert_sent_to "$SECOND_WABA/message_templates"
+    assert_equal "$(token_sent)" "Bearer $SECOND_PLATFORM_TOKEN"
+}
+
+# bats test_tags=direct
+@test "only the types of a template's members are checked, and nothing is sent then" {
+    api POST /v2/templates -d '{"name":5,"components":{}}'
+    assert_error 400 VALIDATION_ERROR
+    assert_json '[.details[].path] | sort' '["category","components","language","name"]'
+    api PATCH /v2/templates/hello -d '{"category":1}'
+    assert_error 400 VALIDATION_ERROR category
+    assert_nothing_sent
+    api POST /v2/templates -d '{"name":"NOT A NAME","language":"xx","category":"TEA","components":[5]}'
+    assert_error 400 VALIDATION_ERROR
+    assert_equal "$(sent_count path=/message_templates)" 1
+}
+
+# bats test_tags=direct
+@test "an error of the platform keeps its subcode and texts, and has a hint" {
+    local subcode hint before
+    before=$(db 'SELECT count(*) FROM trail')
+    while read -r subcode hint; do
+        printf 'case: %s\n' "$subcode"
+        local error="{\"error\":{\"message\":\"Invalid parameter\",\"type\":\"OAuthException\",\"code\":100,\"error_subcode\":$subcode,\"is_transient\":false,\"error_user_title\":\"T\\u00e4\",\"error_user_msg\":\"M\\/\",\"fbtrace_id\":\"A\"}}"
+        platform_answers 400 "$error"
+        api POST /v2/templates -d "$(odd_new)"
+        assert_error 400 VALIDATION_ERROR "Invalid parameter. $hint"
+        [[ $(<"$body") == *"\"details\":$error}" ]] || fail_answer 'expected the bytes of the platform'
+    done <<'END'
+2388003 Only a template that is approved
+2388019 The business account has the largest number
+2388023 The name was deleted a short time ago
+2388024 The name has this language already
+2388040 A text is too long
+2388042 The name may have lower-case
+2388043 A component lacks a member
+2388047 The header
+2388072 The body
+2388073 The footer
+2388293 The body has too many variables
+2388299 A text may not begin or end
+2593002 No template has this name
+END
+    platform_answers 400 '{"error":{"message":"(#80008) Too many calls","code":80008}}'
+    api POST /v2/templates -d "$(odd_new)"
+    assert_error 400 VALIDATION_ERROR 'wait an hour'
+    platform_answers 400 '{"error":{"message":"Odd","code":100,"error_subcode":1}}'
+    api POST /v2/templates -d "$(odd_new)"
+    assert_that '.message == "Odd"'
+    assert_equal "$(db 'SELECT count(*) FROM trail')" "$before"
+}
+
+@test "a call whose answer is lost is 502, and says that its outcome is not known" {
+    fault '{"kind":"reset"}'
+    api POST /v2/templates -d "$(odd_new)"
+    assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
+    assert_equal "$(sent_count path=/message_templates)" 1
+}
+
+@test "an edit finds the template by name and language, and is passed on byte for byte" {
+    have_templates "$(template menu)" "$(template menu de)" "$(template menu_card)"
+    local edit='{ "components" : [{"type":"BODY","text":"T\u0065a \/"}] }'
+    api PATCH '/v2/templates/menu?language=de' -d "$edit"
+    assert_success
+    assert_body_is '{"success":true,"data":{"success":true}}'
+    assert_sent_to 7menude
+    assert_sent "$edit"
+    assert_equal "$(last_trail)" 'template.update|7menude|{"fields":["components"]}'
+    api PATCH /v2/templates/menu_card -d "$edit"
+    assert_success
+    assert_sent_to 7menu_card
+    forget_sent
+    api PATCH /v2/templates/menu -d "$edit"
+    assert_error 409 VALIDATION_ERROR 'name one in the parameter language'
+    assert_json .details '{"languages":["en_US","de"]}'
+    api PATCH '/v2/templates/menu?language=fr' -d "$edit"
+    assert_error 404 NOT_FOUND 'Template not found'
+    api PATCH /v2/templates/men -d "$edit"
+    assert_error 404 NOT_FOUND 'Template not found'
+    assert_equal "$(sent_count method=POST)" 0
+}
+
+# bats test_tags=direct
+@test "an edit finds a template on a later page" {
+    local page='{"data":[{"name":"menu_1","language":"de","id":"1"}],"paging":{"cursors":{"after":"X"},"next":"https://x/?after=X"}}'
+    have_templates "$(template menu)"
+    platform_answers 200 "$page"
+    platform_answers 200 "{\"data\":[$(template menu)]}"
+    api PATCH /v2/templates/menu -d '{"category":"MARKETING"}'
+    assert_success
+    assert_sent_to 7menu
+    assert_equal "$(sandbox GET 'requests?method=GET' | gojq -r '.[].query')" \
+        $'fields=id,name,language&name=menu&limit=100\nfields=id,name,language&name=menu&limit=100&after=X'
+}
+
+@test "a template that is not approved, rejected or paused is refused by the platform, with a hint" {
+    have_templates "$(template menu | sed s/APPROVED/PENDING/)"
+    api PATCH /v2/templates/menu -d '{"category":"MARKETING"}'
+    assert_error 400 VALIDATION_ERROR 'can be edited'
+    assert_that '.details.error.error_subcode == 2388003'
+}
+
+@test "a template is deleted in one language or in all, if the operator lets destructive calls pass" {
+    have_templates "$(template menu)" "$(template menu de)" "$(template tea)" "$(template tea de)"
+    api DELETE /v2/templates/menu
+    assert_error 403 FORBIDDEN graph_destructive
+    assert_nothing_sent
+    write_config 'graph_destructive = yes'
+    api DELETE '/v2/templates/menu?language=de'
+    assert_success
+    assert_sent_to "$WABA/message_templates"
+    assert_equal "$(query_sent)" 'hsm_id=7menude&name=menu'
+    assert_equal "$(last_trail)" 'template.delete|7menude|{}'
+    api DELETE /v2/templates/tea
+    assert_body_is '{"success":true,"data":{"success":true}}'
+    assert_equal "$(query_sent)" name=tea
+    assert_equal "$(last_trail)" 'template.delete|tea|{}'
+    api GET /v2/templates
+    assert_equal "$(names)" menu
+    api DELETE /v2/templates/tea
+    assert_error 404 NOT_FOUND 'Template not found'
+    api DELETE '/v2/templates/menu?language=de'
+    assert_error 404 NOT_FOUND 'Template not found'
+    api DELETE "/v2/templates/$(printf 'n%.0s' {1..513})"
+    assert_error 404 NOT_FOUND 'Template not found'
+    write_config
+}
+
+@test "a paused template is unpaused" {
+    have_templates "$(template menu | sed s/APPROVED/PAUSED/)"
+    api POST '/v2/templates/menu/unpause?language=en_US'
+    assert_success
+    assert_sent_to 7menu/unpause
+    assert_sent ''
+    assert_equal "$(last_trail)" 'template.unpause|7menu|{}'
+    api GET /v2/templates/menu
+    assert_that '.data.status == "APPROVED"'
+    api POST /v2/templates/menu/unpause
+    assert_error 400 VALIDATION_ERROR PAUSED
+}
+
+# bats test_tags=direct
+@test "a template named send or sample is edited and deleted as any other" {
+    have_templates "$(template send)" "$(template sample)"
+    api PATCH /v2/templates/send -d '{"category":"MARKETING"}'
+    assert_sent_to 7send
+    api PATCH /v2/templates/sample -d '{"category":"MARKETING"}'
+    assert_sent_to 7sample
 }
 
 # --- secrets ---

@@ -20,6 +20,7 @@ setup_file() {
 
 setup() {
     forget_sent
+    write_config 'graph_destructive = yes'
     have_webhook # a route of each test removes it
 }
 

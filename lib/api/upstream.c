@@ -18,6 +18,7 @@ static const struct {
     {190, "The business account's platform access token is expired or invalid; replace it with "
           "`switchboard account token`."},
     {80007, "The business account has reached its rate limit; wait, then send less often."},
+    {80008, "The business account has reached its rate limit for templates; wait an hour."},
     {130429, "The line has reached its throughput; wait, then send fewer messages per second."},
     {131026, "The recipient cannot be reached: write the number with its country code, without a "
              "leading 0, a (0) or an extension, and make sure that it uses WhatsApp."},
@@ -31,6 +32,33 @@ static const struct {
     {132012, "A parameter in components is of another type or format than the approved template's; "
              "compare them with GET /v2/templates/NAME."},
     {133010, "The line's phone number is not registered on the platform; register it there first."},
+};
+
+/* Advice for the subcodes of code 100 with which the platform refuses a template. What it says for
+ * people, `error_user_msg`, is in the details. */
+static const struct {
+    int64_t subcode;
+    const char *hint;
+} subcode_hints[] = {
+    {2388003, "Only a template that is approved, rejected or paused can be edited, and an approved "
+              "one once in 24 hours and 10 times in 30 days."},
+    {2388019, "The business account has the largest number of templates; delete one first."},
+    {2388023, "The name was deleted a short time ago and stays taken for 30 days; choose another "
+              "one."},
+    {2388024, "The name has this language already; edit it (PATCH), or choose another name or "
+              "language."},
+    {2388040, "A text is too long: a header takes 60 characters, a body 1024, a footer 60, a "
+              "button 25."},
+    {2388042, "The name may have lower-case letters, digits and underscores only."},
+    {2388043,
+     "A component lacks a member: each variable needs an example, and a header with a file "
+     "a sample."},
+    {2388047, "The header is not valid."},
+    {2388072, "The body is not valid."},
+    {2388073, "The footer is not valid: it takes no variable."},
+    {2388293, "The body has too many variables for its number of words; add words."},
+    {2388299, "A text may not begin or end with a variable; add words around it."},
+    {2593002, "No template has this name; see GET /v2/templates."},
 };
 
 /* The status for a 5xx of the platform, and for an invalid answer. */
@@ -87,11 +115,15 @@ static int fail_without_answer(struct request *rq, enum upstream_purpose purpose
 }
 
 static const char *hint_for(struct json answer) {
-    int64_t code;
+    int64_t code, subcode;
     if (json_integer(json_find(answer, "error.code"), &code))
         for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
             if (hints[i].code == code)
                 return hints[i].hint;
+    if (json_integer(json_find(answer, "error.error_subcode"), &subcode))
+        for (size_t i = 0; i < sizeof subcode_hints / sizeof *subcode_hints; i++)
+            if (subcode_hints[i].subcode == subcode)
+                return subcode_hints[i].hint;
     return NULL;
 }
 

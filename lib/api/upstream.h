@@ -12,9 +12,15 @@
 #define UPSTREAM_UNREACHED_SECONDS "5"
 
 /* The purpose of a call decides the status of its failure. A 5xx of the platform becomes 502 for
- * sends, uploads and downloads, else 500. A transport failure becomes 502 for sends and downloads,
- * else 500. */
-enum upstream_purpose { UPSTREAM_SEND, UPSTREAM_UPLOAD, UPSTREAM_DOWNLOAD, UPSTREAM_LIST };
+ * sends, changes, uploads and downloads, else 500. A transport failure becomes 502 for sends,
+ * changes and downloads, else 500. */
+enum upstream_purpose {
+    UPSTREAM_SEND,
+    UPSTREAM_CHANGE,
+    UPSTREAM_UPLOAD,
+    UPSTREAM_DOWNLOAD,
+    UPSTREAM_LIST
+};
 
 /* Makes the call. The service needs http_prepare as its `load` function (request.h). Returns 0 with
  * the platform's answer, a JSON value, in `*json`; or -1 after failing the request by spec 7: 401,

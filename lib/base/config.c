@@ -70,8 +70,8 @@ const struct config_key config_keys[] = {
         "the URL under which clients reach the gateway; for login links, links in answers, and "
         "doctor"),
     KEY(graph_destructive, CONFIG_SWITCH, "no",
-        "whether API tokens may deregister lines, set their PIN, and delete templates and flows by "
-        "the platform's routes: yes or no"),
+        "whether destructive calls are passed on, which deregister lines, set their PIN, delete "
+        "templates and flows, and deprecate flows: yes or no"),
     KEY(trail_days, CONFIG_DAYS, "365", "how many days a row of the trail is kept"),
     KEY(document_root, CONFIG_FOR_CLI, "",
         "the directory that the web server serves as public_url; for doctor"),

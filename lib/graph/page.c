@@ -12,6 +12,10 @@ char *graph_page_path(struct arena *arena, const struct graph_page_request *want
         buffer_printf(&path, "%cfields=%s", mark, wanted->fields);
         mark = '&';
     }
+    if (wanted->name) {
+        buffer_printf(&path, "%cname=%s", mark, graph_escape(arena, slice_of(wanted->name)));
+        mark = '&';
+    }
     if (wanted->limit) {
         buffer_printf(&path, "%climit=%" PRId64, mark, wanted->limit);
         mark = '&';

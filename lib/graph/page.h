@@ -9,7 +9,8 @@
 struct graph_page_request {
     const char *waba_id;
     const char *edge;   /* message_templates, flows */
-    const char *fields; /* of each item; NULL: the platform's choice */
+    const char *fields; /* of each item, percent-encoded; NULL: the platform's choice */
+    const char *name;   /* a part of the names of the items; NULL: all */
     int64_t limit;      /* items per page; 0: the platform's default */
     const char *after;  /* the cursor; NULL: the first page */
 };

@@ -36,4 +36,18 @@ enum store_result store_upsert_template_flows(struct store *store, const char *a
                                               const struct store_template_flow *rows, size_t count,
                                               int64_t now);
 
+/* What the platform reported last about a template. Strings are NULL and times 0 where it has
+ * reported nothing. */
+struct store_template {
+    const char *name, *language;
+    const char *template_id, *status, *category, *reason, *quality;
+    int64_t status_at, quality_at; /* ms */
+};
+
+/* Completes `count` rows, whose name and language are set, with what was reported about these
+ * templates of the account. The strings live in `arena`. */
+enum store_result store_find_templates(struct store *store, struct arena *arena,
+                                       const char *account_id, struct store_template *rows,
+                                       size_t count);
+
 #endif

@@ -55,7 +55,9 @@ sample_functions='
     def known_of: {"/v2/session/join": {invitation: "sample-join"},
         "/v2/invitations/accept": {invitation: "sample-accept"},
         "/v2/session/workspace": {workspaceId: $workspace},
-        "/v2/contacts/:contactId/erase": {confirm: "con_sample"}};
+        "/v2/contacts/:contactId/erase": {confirm: "con_sample"},
+        "/v2/templates": {components: [{type: "BODY", text: "Hi"}]},
+        "/v2/templates/:name": {components: [{type: "BODY", text: "Hi"}]}};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
@@ -106,7 +108,7 @@ sample_functions='
                 elif $field | has_items($route)
                 then [range([$field.from // 0, 1] | max)
                     | object($route; $field.path + "[]."; $all; $chosen)]
-                elif $field.type == "array" then []
+                elif $field.type == "array" then known_of[$route.path][$field.path] // []
                 elif $field.type == "array of strings" then [sample($field; $route)]
                 else sample($field; $route) end);
     def least_body: object(.; ""; false; "");
@@ -126,10 +128,8 @@ samples() {
 have_samples() {
     sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"7001\",\"mimeType\":\"image/png\",
         \"size\":10}" >/dev/null
-    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{
-        \"name\":\"greeting\",\"components\":[{\"type\":\"BODY\",\"text\":\"Hi\"}],
-        \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
-        \"id\":\"7003\"}]}" >/dev/null
+    sandbox POST settings '{"templateQuotas":false}' >/dev/null
+    have_template APPROVED
     sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"7002\",
         \"name\":\"f\",\"status\":\"PUBLISHED\",\"categories\":[],
         \"validation_errors\":[]}]}" >/dev/null
@@ -151,6 +151,15 @@ have_samples() {
             CAST('{}' AS BLOB), 'dead', 1, 1, 1 FROM user WHERE email = '$EMAIL';
         UPDATE user SET event_sequence = 1 WHERE email = '$EMAIL';
         INSERT INTO flow_reply_count VALUES ('$ACCOUNT', '7002', 0)"
+}
+
+# Lets the platform have the template of the samples alone, which some routes change or delete:
+# have_template STATUS
+have_template() {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{
+        \"name\":\"greeting\",\"components\":[{\"type\":\"BODY\",\"text\":\"Hi\"}],
+        \"language\":\"en_US\",\"status\":\"$1\",\"category\":\"UTILITY\",
+        \"id\":\"7003\"}]}" >/dev/null
 }
 
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
@@ -209,6 +218,10 @@ each_route() {
             have_session_samples PERSON_
             who=(--session "$SESSION")
         fi
+        case $route in
+        */unpause) have_template PAUSED ;;
+        /v2/templates*) have_template APPROVED ;;
+        esac
         "$1"
         selected=$((selected + 1))
     done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),

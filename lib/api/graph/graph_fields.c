@@ -92,8 +92,7 @@ static bool has_connected(struct slice list) {
     return false;
 }
 
-int graph_check_fields(struct request *rq, enum graph_kind kind) {
-    struct slice list = graph_parameter(rq, "fields");
+int graph_check_list(struct request *rq, struct slice list, enum graph_kind kind) {
     if (has_connected(list))
         return fail(rq, INVALID,
                     "The parameter fields may have no braces and no .fields(): read connected "
@@ -105,6 +104,10 @@ int graph_check_fields(struct request *rq, enum graph_kind kind) {
                         (int)(field.n < 64 ? field.n : 64), field.p);
     }
     return 0;
+}
+
+int graph_check_fields(struct request *rq, enum graph_kind kind) {
+    return graph_check_list(rq, graph_parameter(rq, "fields"), kind);
 }
 
 bool graph_asks_for(struct request *rq, const char *name) {

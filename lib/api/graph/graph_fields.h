@@ -11,6 +11,9 @@
  * failing the request. */
 int graph_check_fields(struct request *rq, enum graph_kind kind);
 
+/* The same for a list of fields that stands elsewhere in the request. */
+int graph_check_list(struct request *rq, struct slice list, enum graph_kind kind);
+
 /* Whether `fields` of the request has this field. */
 bool graph_asks_for(struct request *rq, const char *name);
 

@@ -89,6 +89,30 @@ enum store_result store_search_flows(struct store *store, struct arena *arena, c
     return sql_result(store);
 }
 
+enum store_result store_find_templates(struct store *store, struct arena *arena,
+                                       const char *account_id, struct store_template *rows,
+                                       size_t count) {
+    static struct statement s = {
+        .sql = "SELECT template_id, status, category, reason, quality, coalesce(status_at, 0), "
+               "coalesce(quality_at, 0) FROM template "
+               "WHERE account_id = ?1 AND name = ?2 AND language = ?3"};
+    for (size_t i = 0; i < count; i++) {
+        struct store_template *row = &rows[i];
+        sql_start(store, &s, TEXT(account_id), TEXT(row->name), TEXT(row->language));
+        if (!sql_row(store, &s))
+            continue;
+        row->template_id = column_text(&s, 0, arena);
+        row->status = column_text(&s, 1, arena);
+        row->category = column_text(&s, 2, arena);
+        row->reason = column_text(&s, 3, arena);
+        row->quality = column_text(&s, 4, arena);
+        row->status_at = column_integer(&s, 5);
+        row->quality_at = column_integer(&s, 6);
+        sql_stop(&s);
+    }
+    return sql_result(store);
+}
+
 enum store_result store_upsert_template_flows(struct store *store, const char *account_id,
                                               const struct store_template_flow *rows, size_t count,
                                               int64_t now) {
