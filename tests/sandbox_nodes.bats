@@ -642,7 +642,7 @@ END
 @test "templates: a change of the status sends the webhook of the platform, any other change none" {
     local value
     open_inbox
-    sandbox POST templates/310000000000002 '{"status":"APPROVED","quality_score":{"score":"GREEN"}}' >/dev/null
+    sandbox POST templates/310000000000002 '{"status":"APPROVED","message_send_ttl_seconds":60}' >/dev/null
     sandbox POST templates/310000000000002 '{"status":"REJECTED","rejected_reason":"INVALID_FORMAT"}' |
         gojq -e .done
     eventually inbox_holds 1
@@ -657,6 +657,104 @@ END
             printf '"message_template_id":310000000000002,"message_template_language":"de",'
             printf '"message_template_name":"hello_world","reason":"%s"}]\n' "${event#*/}"
         done)"
+}
+
+# Prints the fields and values of the webhooks about templates that arrived.
+arrived() {
+    sandbox GET 'requests?path=/inbox' | gojq -c '.[].body | fromjson | .entry[0].changes[0] | [.field,
+        (.value | del(.message_template_id, .message_template_language, .message_template_name))]'
+}
+
+@test "templates: quality and category have webhooks, and RED pauses twice and then disables" {
+    open_inbox
+    local round score
+    for round in 1 2 3; do
+        for score in GREEN RED; do
+            sandbox POST templates/310000000000002 "{\"status\":\"APPROVED\",\"quality_score\":{\"score\":\"$score\"}}" >/dev/null
+        done
+    done
+    graph GET '310000000000002?fields=status,quality_score'
+    assert_body_is '{"status":"DISABLED","quality_score":{"score":"RED"},"id":"310000000000002"}'
+    eventually inbox_holds 11
+    assert_equal "$(arrived | grep -c quality)" 6
+    assert_equal "$(arrived | gojq -c 'select(.[0] == "message_template_status_update")[1] | [.event, .other_info.title]' | grep -v APPROVED)" \
+        $'["PAUSED","FIRST_PAUSE"]\n["PAUSED","SECOND_PAUSE"]\n["DISABLED","DISABLED"]'
+    assert_equal "$(arrived | gojq -c 'select(.[0] == "message_template_quality_update")[1]' | head -n 2)" \
+        $'{"new_quality_score":"GREEN","previous_quality_score":"UNKNOWN"}\n{"new_quality_score":"RED","previous_quality_score":"GREEN"}'
+    del "$WABA/message_templates?name=hello_world"
+    assert_refused 400 100 DISABLED
+    sandbox DELETE requests >/dev/null
+    sandbox POST templates/310000000000002 '{"status":"REJECTED","rejected_reason":"SCAM","category":"MARKETING","rejection_info":{"reason":"R","recommendation":"S"}}' >/dev/null
+    eventually inbox_holds 2
+    assert_equal "$(arrived)" \
+        $'["template_category_update",{"new_category":"MARKETING","previous_category":"UTILITY"}]
+["message_template_status_update",{"event":"REJECTED","message_template_category":"MARKETING","reason":"SCAM","rejection_info":{"reason":"R","recommendation":"S"}}]'
+}
+
+@test "templates: a review ends by itself after its time, with a webhook" {
+    local id new='"language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"We are open."}]'
+    open_inbox
+    sandbox POST settings '{"templateReviewMs":1}' >/dev/null
+    post "$WABA/message_templates" "{\"name\":\"opening\",$new}"
+    assert_that '.status == "PENDING"'
+    id=$(gojq -r .id "$body")
+    eventually inbox_holds 1
+    graph GET "$id?fields=status,rejected_reason"
+    assert_body_is "{\"status\":\"APPROVED\",\"rejected_reason\":\"NONE\",\"id\":\"$id\"}"
+    sandbox POST settings '{"templateReviewReason":"PROMOTIONAL"}' >/dev/null
+    post "$id" "{\"components\":[{\"type\":\"BODY\",\"text\":\"Buy now.\"}]}"
+    assert_done
+    eventually inbox_holds 2
+    graph GET "$id?fields=status,rejected_reason"
+    assert_body_is "{\"status\":\"REJECTED\",\"rejected_reason\":\"PROMOTIONAL\",\"id\":\"$id\"}"
+    assert_equal "$(arrived | gojq -c '.[1] | [.event, .reason]')" $'["APPROVED","NONE"]\n["REJECTED","PROMOTIONAL"]'
+    # one that a control call has judged before is not judged again
+    sandbox POST settings '{"templateReviewMs":300}' >/dev/null
+    post "$WABA/message_templates" "{\"name\":\"early\",$new}"
+    id=$(gojq -r .id "$body")
+    sandbox POST "templates/$id" '{"status":"PAUSED"}' >/dev/null
+    post "$WABA/message_templates" "{\"name\":\"late\",$new}"
+    eventually inbox_holds 4
+    graph GET "$id?fields=status"
+    assert_text .status PAUSED
+}
+
+@test "templates: a paused one is unpaused, any other is not" {
+    post 310000000000007/unpause '{}'
+    assert_done
+    graph GET '310000000000007?fields=status'
+    assert_text .status APPROVED
+    post 310000000000007/unpause '{}'
+    assert_refused 400 100 'status PAUSED'
+}
+
+@test "templates: creations, edits of an approved one and deleted names have quotas" {
+    local edit='{"components":[{"type":"BODY","text":"New."}]}' id
+    local new='"language":"de","category":"UTILITY","components":[{"type":"BODY","text":"x"}]'
+    post "$TEMPLATE" "$edit"
+    assert_done
+    sandbox POST "templates/$TEMPLATE" '{"status":"APPROVED"}' >/dev/null
+    post "$TEMPLATE" "$edit"
+    assert_refused 400 100
+    assert_json .error.error_subcode 2388003
+    assert_text .error.error_user_msg 'An approved template can be edited once in 24 hours, and 10 times in 30 days.'
+    sandbox POST "templates/$TEMPLATE" '{"status":"REJECTED"}' >/dev/null
+    post "$TEMPLATE" "$edit"
+    assert_done
+    del "$WABA/message_templates?name=order_shipped"
+    assert_done
+    post "$WABA/message_templates" "{\"name\":\"order_shipped\",$new}"
+    assert_refused 400 100
+    assert_json .error.error_subcode 2388023
+    for ((id = 0; id < 100; id++)); do
+        post "$WABA/message_templates" "{\"name\":\"many_$id\",$new}"
+        assert_status 200
+    done
+    post "$WABA/message_templates" "{\"name\":\"many_100\",$new}"
+    assert_refused 429 80008 'too many calls'
+    sandbox POST settings '{"templateQuotas":false}' >/dev/null
+    post "$WABA/message_templates" "{\"name\":\"order_shipped\",$new}"
+    assert_status 200
 }
 
 @test "templates: one that exists in the language, or has a wrong name, category or no body is refused" {

@@ -99,7 +99,7 @@ signature_of() { # FILE
 }
 
 @test "a template is approved, and its webhook is delivered" {
-    assert_lines 'Approve a template' '{"done":true}200'
+    assert_lines 'Approve a template' '{"done":true}200' '{"done":true}'
     jq -se 'any(.[].entry[0].changes[0]; .field == "message_template_status_update" and
         .value.event == "APPROVED")' "$bot_DIR"/*.body
 }

@@ -20,7 +20,7 @@
 #include "wire/timer.h"
 
 struct options {
-    long port, latency_ms, record_bytes;
+    long port, latency_ms, record_bytes, review_seconds;
     const char *listen, *public_url;
     const char *port_file, *state_dir, *fixtures; /* NULL: none */
     const char *app_secret, *webhook_url, *verify_token;
@@ -54,6 +54,8 @@ static const struct program_option rules[] = {
      "delay each answer of the platform"},
     {"record-bytes", "BYTES", MEMBER(record_bytes), 1, UINT32_MAX, 64 << 20,
      "memory for recorded requests"},
+    {"review-seconds", "S",  MEMBER(review_seconds), 0, 86400, 0,
+     "approve each new or edited template after that time; 0: only\nthe control call does"},
     {"no-service-window", NULL, MEMBER(no_service_window), 0, 0, 0,
      "take each user as one who wrote in the last 24 hours: any\nmessage is delivered to a user, and any user can be blocked"},
     {"calls",        NULL,    MEMBER(prints_calls), 0, 0, 0,
@@ -138,6 +140,9 @@ static bool apply(const struct options *options) {
     }
     sandbox_set_public_url(options->public_url);
     settings = (struct settings){.media_url_seconds = 300,
+                                 .template_quotas = true,
+                                 .template_review_reason = "",
+                                 .template_review_ms = options->review_seconds * 1000,
                                  .paging_token = true,
                                  .webhook_version = 26,
                                  .webhook_retries = 3,

@@ -253,6 +253,13 @@ static const struct control_member settings_members[] = {
     {"mediaSizeText", "true: the size of media is a text"},
     {"templatePageCap, flowPageCap", "the largest limit of a page; a larger one is error 1"},
     {"templatePageCapSilent, flowPageCapSilent", "true: a larger one is lowered"},
+    {"templateQuotas", "false: more than 100 new templates in an hour, more than one edit of an "
+                       "approved template in 24 hours and ten in 30 days, and a deleted name are "
+                       "not refused"},
+    {"templateReviewMs", "the time after which a new or edited template is reviewed, as with "
+                         "`--review-seconds`; 0: it stays PENDING until a control call"},
+    {"templateReviewReason", "why that review rejects the template, such as INVALID_FORMAT; empty: "
+                             "it approves it"},
     {"pagingToken", "false: the links of pages are without the access token, unlike those of the "
                     "platform"},
     {"appSecret", "the key that signs webhooks"},
@@ -417,8 +424,11 @@ const struct control_call control_calls[] = {
      .meaning = "Adds templates."},
     {"POST", "templates/*", LOCK_WRITE, ANSWER(templates_change),
      .meaning = "Changes members of a template, such as `{\"status\":\"APPROVED\"}`: one that a "
-                "client made is PENDING. A change of the status sends the webhook template_status, "
-                "if there is a URL for it, and waits for the answer."},
+                "client made is PENDING. A change of status, category or "
+                "`{\"quality_score\":{\"score\":\"RED\"}}` sends the webhooks template_status, "
+                "template_category and template_quality, if there is a URL for them, and waits for "
+                "the answer. An approved template whose quality becomes RED is PAUSED, and the third "
+                "time DISABLED. `rejection_info` of a template that is REJECTED is in the webhook."},
     {"DELETE", "templates", LOCK_WRITE, ANSWER(templates_clear), .members = account_query,
      .meaning = "Deletes all templates."},
     {"POST", "flows", LOCK_WRITE, ANSWER(state_put), .members = item_members,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "nodes/edges.h"
+#include "nodes/template_quota.h"
 #include "state/access_token.h"
 #include "state/account.h"
 #include "state/flow_asset.h"
@@ -171,6 +172,7 @@ void edges_clear(void) {
     blocked_user_clear();
     qr_code_clear();
     session_clear();
+    template_quota_clear();
 }
 
 static void clear(void) {

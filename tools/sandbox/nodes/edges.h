@@ -116,11 +116,12 @@ void qr_code_delete(struct exchange *exchange, const struct target *target);
  * language. */
 void template_create(struct exchange *exchange, const struct target *target);
 void template_change(struct exchange *exchange, const struct target *target);
+void template_unpause(struct exchange *exchange, const struct target *target);
 void template_delete(struct exchange *exchange, const struct target *target);
 
 /* The control call: merges the members of the request into the template with this id, such as
- * {status:"APPROVED"}. A change of the status sends a webhook: *waits is true if the exchange is
- * answered after it. Returns NULL, or the text of an error. */
+ * {status:"APPROVED"}. A change of status, quality_score or category sends a webhook: *waits is
+ * true if the exchange is answered after it. Returns NULL, or the text of an error. */
 const char *template_control(struct exchange *exchange, const char *id, bool *waits);
 
 /* flow_write.c: POST /{waba-id}/flows (name, categories, and further flow_json, publish,

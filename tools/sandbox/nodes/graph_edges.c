@@ -72,6 +72,7 @@ const struct edge graph_edges[] = {
     {"POST", NODE_WABA, "flows", flow_create},
     {"GET", NODE_TEMPLATE, "", template_show},
     {"POST", NODE_TEMPLATE, "", template_change},
+    {"POST", NODE_TEMPLATE, "unpause", template_unpause},
     {"GET", NODE_FLOW, "", flow_show},
     {"POST", NODE_FLOW, "", flow_change},
     {"DELETE", NODE_FLOW, "", flow_delete},

@@ -13,7 +13,10 @@ struct settings {
     bool template_page_cap_silent; /* a larger limit is lowered; else it is error 1 */
     int64_t flow_page_cap;
     bool flow_page_cap_silent;
-    bool paging_token; /* paging.next carries an access_token */
+    bool template_quotas;               /* creations, edits and deleted names are limited */
+    int64_t template_review_ms;         /* after it templates are reviewed; 0: never by itself */
+    const char *template_review_reason; /* of the rejection; "": they are approved */
+    bool paging_token;                  /* paging.next carries an access_token */
     const char *app_secret;
     const char *webhook_url;
     const char *verify_token;

@@ -4,6 +4,10 @@
 #include <strings.h>
 
 #include "state/settings.h"
+#include "text/json_fields.h"
+#include "text/json_merge.h"
+#include "text/json_print.h"
+#include "text/memory.h"
 #include "text/strict_json.h"
 
 static void template_make(struct buffer *out, const char *prefix, int64_t i) {
@@ -58,7 +62,7 @@ static bool template_wanted(const struct exchange *exchange, struct slice item) 
 static const struct node_shape template_shape = {
     .type = "WhatsAppMessageTemplate",
     .known = "id,name,language,status,category,components,parameter_format,sub_category,"
-             "previous_category,correct_category,rejected_reason,quality_score,"
+             "previous_category,correct_category,rejected_reason,rejection_info,quality_score,"
              "message_send_ttl_seconds,cta_url_link_tracking_opted_out,library_template_name,"
              "library_template_body_inputs,library_template_button_inputs,is_primary_device_"
              "delivery_only,degrees_of_freedom_spec,specific_rejection_reason",
@@ -104,4 +108,24 @@ const struct item *template_find(struct arena *arena, const struct account *acco
             return item;
     }
     return NULL;
+}
+
+bool template_settle(const char *id, const char *status, const char *reason) {
+    const struct item *item = collection_find(&templates, id);
+    if (!item)
+        return false;
+    struct arena *arena = memory_open();
+    cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
+    const char *before = json_text(template, "status");
+    const bool is_pending = before && strcmp(before, "PENDING") == 0;
+    if (is_pending) {
+        struct buffer raw = buffer_in(arena);
+        json_set(template, "status", cJSON_CreateString(status));
+        json_set(template, "rejected_reason", cJSON_CreateString(reason));
+        json_print(&raw, template);
+        collection_replace(&templates, id, buffer_slice(&raw));
+    }
+    cJSON_Delete(template);
+    memory_close(arena);
+    return is_pending;
 }

@@ -8,6 +8,7 @@
 #include "state/chat.h"
 #include "state/sandbox.h"
 #include "state/settings.h"
+#include "state/template_list.h"
 #include "text/memory.h"
 #include "text/text.h"
 #include "webhooks/webhook_payload.h"
@@ -77,6 +78,21 @@ void statuses_after_send(const struct send *send, const char *digits, const char
     pthread_mutex_unlock(&statuses.lock);
 }
 
+void statuses_schedule(cJSON *update, int64_t milliseconds) {
+    pthread_mutex_lock(&statuses.lock);
+    pending_add(update, clock_monotonic() + milliseconds);
+    pthread_cond_signal(&statuses.wake);
+    pthread_mutex_unlock(&statuses.lock);
+}
+
+/* Whether the update is to be sent: of a review, whether it changed its template. */
+static bool take_effect(const cJSON *update) {
+    if (strcmp(json_text(update, "kind"), "template_status") != 0)
+        return true;
+    return template_settle(json_text(update, "templateId"), json_text(update, "event"),
+                           json_text(json_get(update, "message"), "reason"));
+}
+
 /* Whether one of the updates is a status of the same message. */
 static bool is_of_same_message(cJSON *const *updates, size_t count, const cJSON *update) {
     for (size_t i = 0; i < count; i++)
@@ -131,7 +147,7 @@ static size_t take_due(cJSON **updates) {
 static bool make_post(struct arena *arena, struct post *post, const cJSON *json) {
     struct payload payload = {.batch = BATCH_POSTS};
     struct update update;
-    if (update_read(arena, &update, json))
+    if (!take_effect(json) || update_read(arena, &update, json))
         return false;
     *post = (struct post){.url = callback_url(arena, &update)};
     if (!post->url)
@@ -147,7 +163,7 @@ static void send_statuses(cJSON **updates, size_t count) {
     struct arena *arena = memory_open();
     struct post *posts = arena_alloc(arena, count * sizeof *posts);
     size_t made = 0;
-    state_read();
+    state_write(); /* a review changes its template */
     struct send_rules rules = send_rules_default();
     rules.parallel = PARALLEL;
     for (size_t i = 0; i < count; i++) {

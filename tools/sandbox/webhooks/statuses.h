@@ -17,4 +17,10 @@ void statuses_stop(void);
 void statuses_after_send(const struct send *send, const char *digits, const char *wamid,
                          int64_t failure);
 
+/* Schedules the webhook of an update, in the form of the call that sends webhooks, for that many
+ * milliseconds later, and takes it over. It needs an `id` of its own. A `template_status` sets the
+ * status of its template first, and is dropped if the template is not PENDING any more
+ * (template_settle). Called under the lock of the state. */
+void statuses_schedule(cJSON *update, int64_t milliseconds);
+
 #endif

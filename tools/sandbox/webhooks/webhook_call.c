@@ -284,12 +284,13 @@ static void finish_notify(struct exchange *exchange, const struct post *posts, v
     buffer_add_text(&exchange->reply.body, "{\"done\":true}");
 }
 
-bool webhook_notify(struct exchange *exchange, const cJSON *update) {
+bool webhook_notify(struct exchange *exchange, const cJSON *updates) {
+    static const cJSON nothing_else;
     struct call_options options = options_default();
     struct job *job = job_new();
     job->exchange = exchange;
     job->finish = finish_notify;
-    bool started = !call_posts(job, &options, update, NULL) && job_begin(job, &options);
+    bool started = !call_posts(job, &options, &nothing_else, updates) && job_begin(job, &options);
     if (!started)
         job_free(job);
     return started;

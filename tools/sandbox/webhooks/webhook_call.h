@@ -4,10 +4,10 @@
 
 #include "wire/exchange.h"
 
-/* Sends the webhook of an update, in the form of the call's members, and then answers the exchange,
- * which is held meanwhile, with {done:true}. Called under the lock of the state. Returns false when
- * there is no URL for it. */
-bool webhook_notify(struct exchange *exchange, const cJSON *update);
+/* Sends the webhooks of a list of updates, in the form of the call's members, and then answers the
+ * exchange, which is held meanwhile, with {done:true}. Called under the lock of the state. Returns
+ * false when there is no URL for them. */
+bool webhook_notify(struct exchange *exchange, const cJSON *updates);
 
 /* Carries out the call: the connection is held until all posts are sent, unless the call says
  * otherwise. Called under the read lock of the state. Returns NULL, or the text of an error, which
