@@ -3,6 +3,7 @@
  * back unchanged. `edges` is the whole of what may be done; all else is refused. */
 #include <stdio.h>
 
+#include "api/destructive.h"
 #include "api/graph/graph_callbacks.h"
 #include "api/graph/graph_failure.h"
 #include "api/graph/graph_fields.h"
@@ -224,6 +225,7 @@ enum {
     MEDIA = GRAPH_MEDIA,
     TEMPLATE = GRAPH_TEMPLATE,
     FLOW = GRAPH_FLOW,
+    APP = GRAPH_APP,
 };
 
 enum {
@@ -254,6 +256,15 @@ static const struct graph_edge edges[] = {
     {"GET",    ROOT,          "app",                        BASIC,  LOCAL, graph_get_app},
     {"GET",    ROOT,          "me",                         BASIC,  LOCAL, graph_get_me},
     {"GET",    ROOT,          "debug_token",                BASIC,  LOCAL, graph_debug_token},
+    {"GET",    ROOT,          "oauth/access_token",         MANAGE, LOCAL, graph_get_access_token},
+    {"POST",   ROOT,          "oauth/access_token",         MANAGE, LOCAL, graph_get_access_token,
+     .trail = NO_TRAIL("nothing changes")},
+    {"GET",    APP,           "subscriptions",              MANAGE, LOCAL,
+     graph_get_app_subscription},
+    {"POST",   APP,           "subscriptions",              MANAGE, LOCAL, graph_subscribe_app,
+     .trail = "webhook.subscribe"},
+    {"DELETE", APP,           "subscriptions",              MANAGE, LOCAL, graph_unsubscribe_app,
+     .trail = "webhook.unsubscribe"},
     /* a phone number */
     {"GET",    PHONE,         "",                           BASIC,  FORWARDED, PAGES},
     {"POST",   PHONE,         "?webhook_configuration",     MANAGE, LOCAL, graph_configure_webhook,
@@ -317,6 +328,8 @@ static const struct graph_edge edges[] = {
      .trail = "media.delete"},
     {"POST",   TEMPLATE,      "",                           MANAGE, FORWARDED,
      .trail = "template.update"},
+    {"POST",   TEMPLATE,      "unpause",                    MANAGE, FORWARDED,
+     .trail = "template.unpause"},
     {"POST",   FLOW,          "",                           MANAGE, FORWARDED,
      .trail = "flow.update"},
     {"DELETE", FLOW,          "",                           MANAGE, DESTRUCTIVE,
@@ -376,17 +389,9 @@ static int post_phone(struct request *rq, const struct graph_node *node) {
 static int find_node(struct request *rq, struct graph_node *node) {
     const struct graph_request *graph = rq->graph;
     node->kind = GRAPH_ROOT;
-    if (!graph->edge.n && graph_find_edge(rq, edges, GRAPH_ROOT))
+    if (graph_find_edge(rq, edges, GRAPH_ROOT))
         return 0;
     return graph->node.n ? graph_find_node(rq, graph->node, node) : graph_fail_unknown(rq);
-}
-
-static int check_destructive(struct request *rq) {
-    if (config_is_on(rq->config->graph_destructive))
-        return 0;
-    return fail(
-        rq, FORBIDDEN,
-        "The gateway does not pass this on: its operator must set graph_destructive = yes.");
 }
 
 /* Whether an object may be passed on before its kind is known: a reading one, for a caller that may
@@ -422,7 +427,7 @@ static int serve_edge(struct request *rq) {
     if (!row)
         return node.kind == GRAPH_OBJECT ? graph_fail_unknown(rq) : graph_fail_edge(rq);
     if (auth_check_scope(rq, row->scope) ||
-        (row->action == GRAPH_DESTRUCTIVE && check_destructive(rq)))
+        (row->action == GRAPH_DESTRUCTIVE && destructive_check(rq)))
         return -1;
     if (node.id && check_fields(rq, node.kind))
         return -1;

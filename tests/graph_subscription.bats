@@ -240,6 +240,107 @@ path_of_posts() {
     assert_equal "$(path_of_message "$line")" ''
 }
 
+# --- the application: what n8n's trigger asks for ---
+
+APP=1000000000000001
+json='Content-Type: application/json'
+form='Content-Type: application/x-www-form-urlencoded'
+
+# Makes a scoped token, and asks for the token of the application by it: log_in SCOPES [CLIENT-ID]
+log_in() {
+    secret=$(switchboard scoped-token add "$EMAIL" --name trigger --scope "$1")
+    request POST /v19.0/oauth/access_token -H "$form" \
+        -d "client_id=${2-$APP}&client_secret=$secret&grant_type=client_credentials"
+}
+
+# Prints a subscription as JSON: asking URL [VERIFY-TOKEN [OBJECT]]
+asking() {
+    jq -nc --arg url "$1" --arg token "${2-s3cret}" --arg object "${3-whatsapp_business_account}" \
+        '{object: $object, callback_url: $url, verify_token: $token,
+            fields: "[\"messages\",\"account_update\"]", include_values: true}'
+}
+
+of_app() { # METHOD [option of request...]
+    request "$1" "/v19.0/$APP/subscriptions" -H "Authorization: Bearer $secret" "${@:2}"
+}
+
+# bats test_tags=route
+@test "a trigger gets a token by id and secret, subscribes, and unsubscribes" {
+    local secret
+    log_in manage
+    assert_status 200
+    assert_body_is "{\"access_token\":\"$secret\",\"token_type\":\"bearer\"}"
+    of_app GET
+    assert_body_is '{"data":[]}'
+    of_app POST -H "$json" -d "$(asking "$hook")"
+    assert_done
+    assert_equal "$(webhooks)" "Graph API $APP $hook messages,account_update - all"
+    of_app GET
+    assert_json .data "[{\"object\":\"whatsapp_business_account\",\"callback_url\":\"$hook\",
+        \"active\":true,\"fields\":[{\"name\":\"account_update\",\"version\":\"v26.0\"},
+            {\"name\":\"messages\",\"version\":\"v26.0\"}]}]"
+    # another URL and other fields change the same one
+    of_app POST -H "$json" -d "$(asking "$own" | jq -c '.fields = "messages"')"
+    assert_done
+    assert_equal "$(webhooks)" "Graph API $APP $own messages - all"
+    of_app DELETE -H "$json" -d '{"object":"whatsapp_business_account"}'
+    assert_done
+    assert_equal "$(webhooks)" ''
+    of_app DELETE
+    assert_done
+    assert_nothing_sent
+}
+
+@test "a trigger gets the POSTs of all lines, signed with its secret" {
+    local secret post
+    log_in manage
+    of_app POST -H "$form" \
+        -d "object=whatsapp_business_account&callback_url=$hook&verify_token=s3cret"
+    assert_done
+    assert_equal "$(path_of_message "$LINE")" 'hook '
+    assert_equal "$(WABA=$SECOND_WABA path_of_message "$SECOND_LINE")" 'hook '
+    post=$(ls "$shop_DIR"/*.body | tail -n 1)
+    assert_equal "$(sed -n 's/^x-hub-signature-256: sha256=\([0-9a-f]*\).*/\1/Ip' \
+        "${post%.body}.head")" "$(openssl dgst -sha256 -hmac "$secret" -r "$post" | cut -d ' ' -f 1)"
+}
+
+@test "a trigger's secret is a token that may manage, and neither read nor send" {
+    local secret scopes
+    for scopes in manage,read manage,send manage,inbox; do
+        log_in "$scopes"
+        assert_graph_error 403 10 OAuthException 'a scoped token with the scope manage'
+        of_app POST -H "$json" -d "$(asking "$hook")"
+        assert_graph_error 403 10 OAuthException 'a scoped token with the scope manage'
+    done
+    log_in basic,events
+    assert_graph_error 403 10 OAuthException
+    of_app GET
+    assert_graph_error 403 10 OAuthException
+    log_in basic,events,manage
+    assert_status 200
+    log_in manage 1234
+    assert_graph_error 400 100 OAuthException "client_id must be $APP"
+    request POST /v19.0/oauth/access_token -H "$form" -d "client_id=$APP"
+    assert_graph_error 400 100 OAuthException 'Missing client_secret'
+    request GET "/v19.0/oauth/access_token?client_id=$APP&client_secret=wrong"
+    assert_graph_error 401 190 OAuthException
+    request GET "/v19.0/oauth/access_token?client_id=$APP&client_secret=$secret"
+    assert_json . "{\"access_token\":\"$secret\",\"token_type\":\"bearer\"}"
+    assert_equal "$(webhooks)" ''
+}
+
+@test "a trigger's subscription is refused without its object, or with a URL that is not verified" {
+    local secret
+    log_in manage
+    of_app POST -H "$json" -d "$(asking "$hook" s3cret page)"
+    assert_graph_error 400 100 OAuthException 'object must be whatsapp_business_account'
+    of_app POST -H "$json" -d "$(asking "$hook" other)"
+    assert_graph_error 400 2200 OAuthException 'Callback verification failed'
+    of_app POST -H "$json" -d "$(asking x)"
+    assert_graph_error 400 100 OAuthException callback_url
+    assert_equal "$(webhooks)" ''
+}
+
 # --- subscribed_fields ---
 
 subscribe_fields() { # JSON

@@ -5,9 +5,6 @@
 
 #include "api/graph/graph_node.h"
 
-/* The id of the application in all answers; the platform's ids are numbers, too. */
-#define GRAPH_APP_ID "1000000000000001"
-
 /* Handlers of edges. */
 int graph_debug_token(struct request *rq, const struct graph_node *node); /* GET /debug_token */
 int graph_get_app(struct request *rq, const struct graph_node *node);     /* GET /app */

@@ -65,8 +65,12 @@ int graph_find_node(struct request *rq, struct slice id, struct graph_node *node
     *node = (struct graph_node){0};
     if (!is_id(id))
         return graph_fail_unknown(rq);
-    state_hold_view(rq);
     node->id = arena_copy(rq->arena, id);
+    if (strcmp(node->id, GRAPH_APP_ID) == 0) {
+        node->kind = GRAPH_APP;
+        return 0;
+    }
+    state_hold_view(rq);
     int found = find_line(rq, node);
     if (!found)
         found = find_account(rq, node);
@@ -103,7 +107,8 @@ static bool is_edge(struct request *rq, const struct graph_edge *edge, const cha
 const struct graph_edge *graph_find_edge(struct request *rq, const struct graph_edge *edges,
                                          unsigned kinds) {
     const struct graph_request *graph = rq->graph;
-    const char *path = arena_copy(rq->arena, kinds == GRAPH_ROOT ? graph->node : graph->edge);
+    const char *path = kinds == GRAPH_ROOT ? slice_skip(slice_of(rq->path), 1).p
+                                           : arena_copy(rq->arena, graph->edge);
     for (; edges->method; edges++)
         if (edges->of & kinds && strcmp(edges->method, rq->method) == 0 && is_edge(rq, edges, path))
             return edges;
@@ -121,7 +126,8 @@ static const struct {
     enum graph_kind kind;
     const char *segment;
 } segments[] = {{GRAPH_ROOT, ""},         {GRAPH_PHONE, "/:phone"},       {GRAPH_WABA, "/:waba"},
-                {GRAPH_MEDIA, "/:media"}, {GRAPH_TEMPLATE, "/:template"}, {GRAPH_FLOW, "/:flow"}};
+                {GRAPH_MEDIA, "/:media"}, {GRAPH_TEMPLATE, "/:template"}, {GRAPH_FLOW, "/:flow"},
+                {GRAPH_APP, "/:app"}};
 
 void graph_check_edges(const struct graph_edge *edges) {
     for (; edges->method; edges++)

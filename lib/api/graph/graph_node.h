@@ -14,6 +14,7 @@ enum graph_kind {
     GRAPH_MEDIA = 8, /* a file */
     GRAPH_TEMPLATE = 16,
     GRAPH_FLOW = 32,
+    GRAPH_APP = 64, /* the gateway, as the application of its programs (GRAPH_APP_ID) */
     GRAPH_OBJECT = GRAPH_MEDIA | GRAPH_TEMPLATE | GRAPH_FLOW, /* one of these, not known which */
 };
 

@@ -308,19 +308,35 @@ static bool may_have_form_token(const struct request *rq) {
            named_form() == FORM_URLENCODED;
 }
 
-/* Whether the edge is one of an app. Programs ask for it with a token that they make of the app's
- * id and secret, or without one. */
-static bool is_of_app(const struct graph_request *graph) {
-    return slice_equal(graph->edge, SLICE("subscriptions")) ||
-           (slice_equal(graph->node, SLICE("oauth")) &&
-            slice_equal(graph->edge, SLICE("access_token")));
+/* Whether the request asks for a token of the application, by its secret, which is an API token. */
+static bool is_login(const struct graph_request *graph) {
+    return slice_equal(graph->node, SLICE("oauth")) &&
+           slice_equal(graph->edge, SLICE("access_token"));
+}
+
+/* Whether the edge is one of another application. Programs ask for it with a token that they make
+ * of its id and secret. */
+static bool is_of_other_app(const struct graph_request *graph) {
+    return slice_equal(graph->edge, SLICE("subscriptions")) &&
+           !slice_equal(graph->node, SLICE(GRAPH_APP_ID));
+}
+
+static int take_secret(struct request *rq) {
+    struct slice secret = graph_parameter(rq, "client_secret");
+    if (!secret.n)
+        return fail(rq, INVALID, "Missing client_secret parameter.");
+    return auth_check_token(rq, rq->graph->token = secret);
 }
 
 static int check_before_body(struct request *rq) {
-    if (is_of_app(rq->graph))
-        return fail(rq, INVALID, "The gateway serves no routes of an app; see doc/clients/n8n.md");
-    if (!rq->graph->query.p && (add_token(rq, header_token()) || read_query(rq)))
+    const bool logs_in = is_login(rq->graph);
+    if (is_of_other_app(rq->graph))
+        return fail(rq, INVALID,
+                    "The only application here is " GRAPH_APP_ID "; see doc/clients/n8n.md");
+    if (!rq->graph->query.p && ((!logs_in && add_token(rq, header_token())) || read_query(rq)))
         return -1;
+    if (logs_in)
+        return 0;
     if (rq->graph->token.p)
         return auth_check_token(rq, rq->graph->token);
     return may_have_form_token(rq) ? 0 : fail_without_token(rq);
@@ -330,6 +346,8 @@ static int check_body(struct request *rq) {
     bool is_known = rq->graph->token.p != NULL;
     if (read_body(rq))
         return -1;
+    if (is_login(rq->graph))
+        return take_secret(rq);
     if (!rq->graph->token.p)
         return fail_without_token(rq);
     return is_known ? 0 : auth_check_token(rq, rq->graph->token);

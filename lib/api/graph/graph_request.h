@@ -14,6 +14,9 @@
 
 struct graph_edge; /* graph_node.h */
 
+/* The id of the gateway as an application, the same for all users. */
+#define GRAPH_APP_ID "1000000000000001"
+
 struct graph_request {
     struct slice prefix; /* of the path as asked, before the node: "/graph/v21.0", "/v21.0", "" */
     struct slice node;   /* the first segment; n == 0: none */
@@ -46,8 +49,8 @@ void graph_enter(struct request *rq);
 
 /* The guard of their routes: checks the token, the linked account and the plan (auth_check_token).
  * If no header or query holds the token and the body is a form, it does so after the body was read.
- * The edges of an app, for which programs have no API token, fail before. What is passed on can be
- * read in one way only (graph_request.c). */
+ * A request for a token of the application has the API token as `client_secret`; the edges of other
+ * applications fail before. What is passed on can be read in one way only (graph_request.c). */
 extern const struct guard graph_guard;
 
 /* The same without the body: of routes whose body is BODY_STREAM. */

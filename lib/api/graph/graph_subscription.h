@@ -24,4 +24,16 @@ int graph_unsubscribe(struct request *rq, const struct graph_node *node);
  * webhook of this line; an empty `override_callback_uri` deletes it. */
 int graph_configure_webhook(struct request *rq, const struct graph_node *node);
 
+/* POST and GET /oauth/access_token: the token of the application for its id and its secret, which
+ * is a scoped token of the user; that token is the answer. */
+int graph_get_access_token(struct request *rq, const struct graph_node *node);
+
+/* Handlers of the edge subscriptions of the application: the webhook `Graph API APP_ID` of the
+ * user, of the kind `forward`, for all lines. POST verifies `callback_url` and makes it, with
+ * `fields` (names, or their JSON array as text; none: messages), and with the token of the request
+ * as its code. */
+int graph_get_app_subscription(struct request *rq, const struct graph_node *node);
+int graph_subscribe_app(struct request *rq, const struct graph_node *node);
+int graph_unsubscribe_app(struct request *rq, const struct graph_node *node);
+
 #endif
