@@ -203,6 +203,16 @@ POST 200 Receive > Accept > Is it a message?"
     end_helper receiver.pid
 }
 
+@test "the token of the page about n8n is the secret of its trigger" {
+    local command secret
+    command=$(block doc/clients/n8n.md 'switchboard scoped-token add' |
+        sed "s|you@example.org|$EMAIL|")
+    secret=$(eval "$command")
+    request POST /v19.0/oauth/access_token -H 'Content-Type: application/x-www-form-urlencoded' \
+        -d "client_id=1000000000000001&client_secret=$secret&grant_type=client_credentials"
+    assert_body_is "{\"access_token\":\"$secret\",\"token_type\":\"bearer\"}"
+}
+
 @test "each link of the pages, and of the README, leads to a file and a heading" {
     local page link file heading count=0
     for page in "$root"/{README.md,doc/*.md,doc/clients/*.md}; do
