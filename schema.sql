@@ -273,6 +273,8 @@ CREATE TABLE thread (
     answered_at     INTEGER,                                -- of the last answer; NULL: none
     failed_at       INTEGER,                 -- of the last message sent, if it failed; NULL: it did not
     done_at         INTEGER,                 -- when it was marked as done; NULL: it is not
+    notes_changed   INTEGER,                 -- user.change_sequence of the last change of its notes
+    assignee_id     TEXT,                    -- mbr_... of the member who takes care of it; NULL: none
     changed         INTEGER NOT NULL DEFAULT 0,             -- user.change_sequence of its last change
     UNIQUE (line_id, contact_id),
     UNIQUE (id, line_id)
@@ -282,6 +284,9 @@ CREATE INDEX thread_recent ON thread (user_id, last_message_at, id);
 CREATE INDEX thread_recent_line ON thread (line_id, last_message_at, id);
 CREATE INDEX thread_recent_unread ON thread (user_id, last_message_at, id) WHERE unread > 0;
 CREATE INDEX thread_recent_failed ON thread (user_id, last_message_at, id) WHERE failed_at IS NOT NULL;
+CREATE INDEX thread_recent_assigned ON thread (user_id, assignee_id, last_message_at, id)
+    WHERE assignee_id IS NOT NULL;
+CREATE INDEX thread_recent_unassigned ON thread (user_id, last_message_at, id) WHERE assignee_id IS NULL;
 CREATE INDEX thread_waiting ON thread (line_id, waiting_since, id) WHERE waiting_since IS NOT NULL;
 CREATE INDEX thread_changed ON thread (user_id, changed);
 
@@ -318,6 +323,8 @@ CREATE TABLE message (
     created_at    INTEGER NOT NULL,
     changed       INTEGER NOT NULL DEFAULT 0, -- user.change_sequence of its last change
     done_at       INTEGER,            -- it needs no answer, or no retry; NULL: that was not said
+    by_id         TEXT,               -- who sent it: mbr_... or tok_...; NULL: the main token, or unknown
+    by_name       TEXT,               -- its name then: it can be read after it is deleted
     UNIQUE (line_id, wamid),
     FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
 ) STRICT;
@@ -752,3 +759,30 @@ CREATE TABLE erased_mark (
     forget_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX erased_mark_age ON erased_mark (forget_at);
+
+-- Who answers a thread, so that of two members who do so at the same time exactly one passes
+-- (lib/store/claim.h): the member whose answer is on its way, and the one who has answered last.
+CREATE TABLE thread_claim (
+    thread_id     TEXT PRIMARY KEY REFERENCES thread (id),
+    user_id       TEXT NOT NULL REFERENCES "user" (id),
+    member_id     TEXT,               -- mbr_...; NULL: none yet
+    member_name   TEXT,
+    request_id    TEXT,               -- that has the claim
+    claimed_until INTEGER NOT NULL,   -- 0: it has ended
+    answered_by   TEXT,               -- mbr_...; NULL: no member has answered
+    answered_name TEXT,
+    answered      INTEGER NOT NULL    -- user.change_sequence of that answer; 0: none
+) STRICT;
+
+-- What members write about a thread for each other. It is never sent.
+CREATE TABLE note (
+    id         TEXT PRIMARY KEY,      -- not_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    thread_id  TEXT NOT NULL REFERENCES thread (id),
+    text       TEXT NOT NULL,
+    by_id      TEXT,                  -- who wrote it: mbr_... or tok_...; NULL: the main token
+    by_name    TEXT,                  -- its name then
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX note_thread ON note (thread_id, id);
+CREATE INDEX note_user ON note (user_id, id);

@@ -1,6 +1,9 @@
-/* What an inbox writes: blocks of contacts, which messages are read, what is done, how long it is
- * kept, and that a person is erased. */
+/* What an inbox writes: blocks of contacts, which messages are read, what is done and by whom, how
+ * long it is kept, and that a person is erased. */
 #include "api/auth.h"
+#include "api/inbox/assignments.h"
+#include "api/inbox/notes.h"
+#include "api/inbox/thread_failure.h"
 #include "api/view/inbox_json.h"
 #include "store/block.h"
 #include "store/done_mark.h"
@@ -65,16 +68,10 @@ static int delete_block(struct request *rq) {
 
 /* --- threads --- */
 
-static int fail_thread(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
-    return state_fail(rq, result);
-}
-
 static int reply_unread(struct request *rq, enum store_result result, int64_t unread) {
     struct json_writer data;
     if (result != STORE_OK)
-        return fail_thread(rq, result);
+        return thread_fail(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     json_write_integer(&data, "unread", unread);
@@ -129,7 +126,7 @@ static const struct field done_fields[] = {
 static int reply_done(struct request *rq, enum store_result result, const struct store_done *left) {
     struct json_writer data;
     if (result != STORE_OK)
-        return fail_thread(rq, result);
+        return thread_fail(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     json_write_time_or_null(&data, "waitingSince", left->waiting_since);
@@ -289,6 +286,19 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/threads/:threadId/done",
      .trail = "thread.undone",
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_done},
+    {.method = "PUT", .path = "/v2/threads/:threadId/assignee",
+     .trail = "thread.assign",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = assignments_put, .body = BODY_JSON,
+     .fields = assignments_fields},
+    {.method = "GET", .path = "/v2/threads/:threadId/notes",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = notes_get, .query = notes_query},
+    {.method = "POST", .path = "/v2/threads/:threadId/notes",
+     .trail = "note.create",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = notes_post, .body = BODY_JSON,
+     .fields = notes_fields},
+    {.method = "DELETE", .path = "/v2/notes/:noteId",
+     .trail = "note.delete",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = notes_delete},
     {.method = "GET", .path = "/v2/retention",
      .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_retention},
     {.method = "PATCH", .path = "/v2/retention",

@@ -18,6 +18,7 @@ static const struct field list_query[] = {
     {.name = "unread", .type = FIELD_STRING, .values = booleans},
     {.name = "waiting", .type = FIELD_STRING, .values = booleans},
     {.name = "failed", .type = FIELD_STRING, .values = booleans},
+    {.name = "assignee", .type = FIELD_STRING},
     {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
     {.name = "after", .type = FIELD_STRING},
     {0},
@@ -79,6 +80,7 @@ static int list_found(struct request *rq, const struct inbox_filter *filter, con
                                         .is_unread = filter->is_unread,
                                         .is_failed = filter->is_failed,
                                         .is_waiting = filter->is_waiting,
+                                        .assignee = filter->assignee,
                                         .limit = filter->limit};
     int has_position = cursor_read(rq, "after", "search", parts, 5);
     if (has_position < 0)
@@ -99,6 +101,19 @@ static bool is_asked(const struct request *rq, const char *name) {
     return slice_equal(query_get(&rq->query, name), SLICE("true"));
 }
 
+/* Reads the query's member, "" for none. Returns 0, or -1 after failing the request: a token is no
+ * member. */
+static int read_assignee(struct request *rq, const char **assignee) {
+    const char *given = query_get(&rq->query, "assignee").p;
+    *assignee = given;
+    if (!given || strncmp(given, "mbr_", 4) == 0)
+        return 0;
+    *assignee = strcmp(given, "me") == 0 ? rq->caller->session.member_id : "";
+    if (*assignee && (**assignee || strcmp(given, "none") == 0))
+        return 0;
+    return fail(rq, INVALID, "assignee must be none, the id of a member, or with a session me.");
+}
+
 static int get_threads(struct request *rq) {
     const char *line_id = query_get(&rq->query, "lineId").p;
     struct slice q = query_get(&rq->query, "q");
@@ -109,6 +124,8 @@ static int get_threads(struct request *rq) {
                                   .is_waiting = is_asked(rq, "waiting"),
                                   .limit = paging_limit(rq)};
     struct line line;
+    if (read_assignee(rq, &filter.assignee))
+        return -1;
     enum store_result result = line_id ? store_find_line_by_id(rq->caller->store, rq->arena,
                                                                filter.user_id, line_id, &line)
                                        : STORE_OK;

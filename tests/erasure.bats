@@ -51,6 +51,11 @@ erase_all() {
     assert_equal "$(db 'SELECT count(*) FROM erasure WHERE names IS NOT NULL')" 0
 }
 
+adds_note() { # THREAD TEXT
+    api POST "/v2/threads/$1/notes" -d "{\"text\":\"$2\"}"
+    assert_success
+}
+
 # A person with all that the database can hold, and another one whose number differs in one digit.
 make_person() {
     local user
@@ -78,6 +83,9 @@ make_person() {
     late=$(payload "$(status_of "$(wamid_of $A 1)" read "\"recipient_id\":\"$A\"")")
     take "$(payload "$(status_of "$sent" delivered "\"recipient_id\":\"$A\"")")"
     db "INSERT INTO flow_token (account_id, token, flow_id) VALUES ('$ACCOUNT', 'for-$A', '1')"
+    adds_note "$(thread_of $A)" "$WORDS, says a note"
+    adds_note "$(thread_of $OTHER)" "A friend of +$A"
+    adds_note "$(thread_of $OTHER)" "A friend of $OTHER"
     db 'DELETE FROM webhook_refusal'
     db "INSERT INTO webhook_refusal (id, hash, reason, size, count, first_at, last_at, body)
         SELECT 'ref_' || p.id, p.hash, 'x', 1, 1, 1, 1, p.body FROM platform_post p"
@@ -137,12 +145,16 @@ others() {
     api GET /v2/changes
     change=$(value .data.change)
     threads=$(thread_of $A)
+    db "INSERT INTO thread_claim (thread_id, user_id, claimed_until, answered_by, answered_name, answered)
+        VALUES ('$threads', '$(user_id)', 0, 'mbr_1', 'Ann', 1)"
     (($(traces | wc -l) >= 5)) || fail "the person is not there: $(traces)"
     api POST "/v2/contacts/$contact/erase" -d "{\"confirm\":\"$contact\"}"
     assert_success
     erase_all
     assert_no_traces
     assert_equal "$(others)" '1|1|1|1|1'
+    assert_equal "$(db "SELECT text FROM note WHERE user_id = '$(user_id)'")" "A friend of $OTHER"
+    assert_equal "$(db "SELECT count(*) FROM thread_claim WHERE thread_id = '$threads'")" 0
     api GET "/v2/contacts/$contact"
     assert_error 404 NOT_FOUND
     api GET "/v2/changes?after=$change"

@@ -5,7 +5,9 @@ load helpers/all
 load helpers/conventions
 load helpers/webhook
 load helpers/inbox
+load helpers/members
 load helpers/pages
+load helpers/session
 
 A=15550100001
 
@@ -339,4 +341,259 @@ act() {
     assert_equal "$(wrong_threads)" ''
     api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+$A\",\"text\":\"Hi\"}"
     assert_equal "$(work_of "$A")" '- - done'
+}
+
+# --- who takes care of a thread ---
+
+# Assigns the thread in the session of a member: assigns NAME THREAD BODY
+assigns() {
+    local session=${1^^}_SESSION
+    request PUT "/v2/threads/$2/assignee" -d "$3" --session "${!session}"
+}
+
+@test "PUT assignee assigns a thread to a member or to none, and the thread and its changes show it" {
+    local thread change
+    make_user
+    has_member Ana agent
+    writes wamid.a1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    api GET /v2/changes
+    change=$(value .data.change)
+    assigns Ana "$thread" "{\"memberId\":\"$ANA_ID\"}"
+    assert_success
+    assert_conventions
+    assert_json .data "{\"assignee\":{\"id\":\"$ANA_ID\",\"name\":\"Ana\"}}"
+    api GET "/v2/threads/$thread"
+    assert_json .data.assignee "{\"id\":\"$ANA_ID\",\"name\":\"Ana\"}"
+    api GET "/v2/changes?after=$change"
+    assert_json '[.data.threads[].assignee.name]' '["Ana"]'
+    api PUT "/v2/threads/$thread/assignee" -d '{"memberId":null}'
+    assert_json .data '{"assignee":null}'
+    api GET "/v2/threads/$thread"
+    assert_json .data.assignee null
+    assert_equal "$(db "SELECT action, actor FROM trail WHERE object_id = '$thread' ORDER BY id LIMIT 1")" \
+        "thread.assign|$ANA_ID"
+}
+
+@test "with from a thread is assigned only while it is as the caller has seen it, and 409 says who has it" {
+    local thread
+    make_user
+    has_member Ana agent
+    has_member Ben admin
+    writes wamid.a1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    assigns Ana "$thread" "{\"memberId\":\"$ANA_ID\",\"from\":null}"
+    assert_success
+    assigns Ben "$thread" "{\"memberId\":\"$BEN_ID\",\"from\":null}"
+    assert_error 409 VALIDATION_ERROR 'assigned to Ana'
+    assert_json .details "{\"assignee\":{\"id\":\"$ANA_ID\",\"name\":\"Ana\"}}"
+    # a repetition, as after a lost answer, is no conflict
+    assigns Ana "$thread" "{\"memberId\":\"$ANA_ID\",\"from\":null}"
+    assert_success
+    assigns Ben "$thread" "{\"memberId\":\"$BEN_ID\",\"from\":\"$ANA_ID\"}"
+    assert_success
+    assigns Ana "$thread" "{\"memberId\":null,\"from\":\"$ANA_ID\"}"
+    assert_error 409 VALIDATION_ERROR 'assigned to Ben'
+    assigns Ana "$thread" '{"memberId":null}'
+    assert_success
+    assigns Ana "$thread" "{\"memberId\":\"$ANA_ID\",\"from\":\"$BEN_ID\"}"
+    assert_error 409 VALIDATION_ERROR
+    assert_json .details '{"assignee":null}'
+}
+
+@test "of members who take a thread at the same time exactly one gets it" {
+    local thread round name
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    for round in 1 2 3 4 5 6; do
+        writes "wamid.t$round" "1555010020$round" 1780000000
+        thread=$(thread_of "1555010020$round")
+        for name in Ana Ben; do
+            mkdir -p "$BATS_TEST_TMPDIR/$name"
+            (
+                local id=${name^^}_ID
+                answer_dir=$BATS_TEST_TMPDIR/$name
+                assigns "$name" "$thread" "{\"memberId\":\"${!id}\",\"from\":null}"
+                printf '%s\n' "$status" >"$BATS_TEST_TMPDIR/$name/status"
+            ) 3>&- &
+        done
+        wait
+        assert_equal "$(sort "$BATS_TEST_TMPDIR"/{Ana,Ben}/status | tr '\n' ' ')" '200 409 '
+        name=Ana
+        [[ $(cat "$BATS_TEST_TMPDIR/Ana/status") == 200 ]] || name=Ben
+        local id=${name^^}_ID
+        assert_equal "$(db "SELECT assignee_id FROM thread WHERE id = '$thread'")" "${!id}"
+    done
+}
+
+@test "a thread is assigned to members of the workspace alone who may answer" {
+    local thread member other
+    make_user OTHER_
+    make_user
+    has_member Vic viewer
+    writes wamid.a1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    other=$(db "SELECT ms.member_id FROM membership ms JOIN user u ON u.id = ms.user_id WHERE u.email = '$OTHER_EMAIL'")
+    for member in "$VIC_ID" "$other" mbr_none a '\u0000'; do
+        api PUT "/v2/threads/$thread/assignee" -d "{\"memberId\":\"$member\"}"
+        assert_error 404 NOT_FOUND memberId
+    done
+    api PUT "/v2/threads/$thread/assignee" -d '{}'
+    assert_error 400 VALIDATION_ERROR memberId
+    api PUT /v2/threads/thr_none/assignee -d '{"memberId":null}'
+    assert_error 404 NOT_FOUND
+    request PUT "/v2/threads/$thread/assignee" -d '{"memberId":null}' --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request PUT "/v2/threads/$thread/assignee" -d '{"memberId":null}' --session "$VIC_SESSION"
+    assert_error 403 FORBIDDEN
+    assert_equal "$(db "SELECT count(*) FROM thread WHERE id = '$thread' AND assignee_id IS NOT NULL")" 0
+}
+
+@test "a member who is removed, or may not answer any more, loses all assignments at once" {
+    local thread phone change
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    for phone in 15550100301 15550100302 15550100303; do
+        writes "wamid.$phone" "$phone" 1780000000
+        thread=$(thread_of "$phone")
+        assigns Ana "$thread" "{\"memberId\":\"$ANA_ID\"}"
+        assert_success
+    done
+    assigns Ben "$thread" "{\"memberId\":\"$BEN_ID\"}"
+    api GET /v2/changes
+    change=$(value .data.change)
+    switchboard member remove "$EMAIL" "$ANA_EMAIL" >/dev/null
+    api GET "/v2/changes?after=$change"
+    assert_that '.data.threads | length == 2 and all(.assignee == null) and ([.[].change] | unique | length == 2)'
+    api GET "/v2/threads/$thread"
+    assert_json .data.assignee.name '"Ben"'
+    switchboard member role "$EMAIL" "$BEN_EMAIL" --role viewer >/dev/null
+    api GET "/v2/threads/$thread"
+    assert_json .data.assignee null
+}
+
+@test "a thread that remains of a merger keeps its member, or gets that of the other one" {
+    local other
+    make_user
+    has_member Ben agent
+    take "$(payload "$(change messages "\"messages\":[$(message wamid.y1 '' "$B1")]")")"
+    writes wamid.y2 "$A" 1780000050
+    other=$(db "SELECT thread_id FROM message WHERE wamid = 'wamid.y1'")
+    assigns Ben "$other" "{\"memberId\":\"$BEN_ID\"}"
+    assert_success
+    take "$(payload "$(inbound wamid.y3 "$A" "$B1" '"type":"reaction","reaction":{"message_id":"wamid.y2","emoji":"x"}')")"
+    api GET "/v2/threads/$(thread_of "$A")"
+    assert_json .data.assignee.name '"Ben"'
+    api GET "/v2/threads/$other"
+    assert_json .data.assignee.name '"Ben"'
+}
+
+# --- notes ---
+
+# The texts of the notes of a thread, newest first.
+notes_of() { # THREAD
+    api GET "/v2/threads/$1/notes"
+    assert_success
+    value '[.data.items[].text] | join(",")'
+}
+
+@test "notes of a thread are listed newest first with their authors, change the thread, and are never sent" {
+    local thread id change
+    make_user
+    has_member Ana agent
+    writes wamid.n1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    forget_sent
+    api GET /v2/changes
+    change=$(value .data.change)
+    request POST "/v2/threads/$thread/notes" -d '{"text":"Wants <b>an</b> invoice.\nSoon"}' --session "$ANA_SESSION"
+    assert_success
+    assert_conventions
+    assert_that ".data | .threadId == \"$thread\" and .by == {id: \"$ANA_ID\", name: \"Ana\"}"
+    id=$(value .data.id)
+    api POST "/v2/threads/$thread/notes" -d '{"text":"Second"}'
+    assert_json .data.by null
+    assert_equal "$(notes_of "$thread")" $'Second,Wants <b>an</b> invoice.\nSoon'
+    assert_conventions
+    assert_equal "$(all_rows "/v2/threads/$thread/notes?limit=1" .by.name | xargs)" 'null Ana'
+    api GET "/v2/changes?after=$change"
+    assert_that '.data.threads[0] | .notesChange == .change and .unread == 1'
+    assert_equal "$(db "SELECT action, details FROM trail WHERE object_id = '$thread' ORDER BY id LIMIT 1")" \
+        'note.create|{"fields":["text"]}'
+    request DELETE "/v2/notes/$id" --session "$ANA_SESSION"
+    assert_json .data '{"deleted":true}'
+    assert_conventions
+    assert_equal "$(notes_of "$thread")" Second
+    request DELETE "/v2/notes/$id" --session "$ANA_SESSION"
+    assert_error 404 NOT_FOUND
+    assert_equal "$(db "SELECT count(*) FROM event WHERE user_id = (SELECT user_id FROM thread WHERE id = '$thread')
+        AND created_at > 1780000000000 AND type NOT LIKE '%received%' AND type NOT LIKE 'lead%'")" 0
+    assert_nothing_sent
+}
+
+@test "a note is deleted by its author or an admin, and seen and written in its own workspace alone" {
+    local thread id
+    make_user OTHER_
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    has_member Cat admin
+    has_member Vic viewer
+    writes wamid.n1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    request POST "/v2/threads/$thread/notes" -d '{"text":"One"}' --session "$ANA_SESSION"
+    id=$(value .data.id)
+    request DELETE "/v2/notes/$id" --session "$BEN_SESSION"
+    assert_error 403 FORBIDDEN 'of another member'
+    request DELETE "/v2/notes/$id" --session "$VIC_SESSION"
+    assert_error 403 FORBIDDEN 'the scope inbox'
+    request DELETE "/v2/notes/$id" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request GET "/v2/threads/$thread/notes" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request POST "/v2/threads/$thread/notes" -d '{"text":"x"}' --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request POST "/v2/threads/$thread/notes" -d '{"text":"x"}' --session "$VIC_SESSION"
+    assert_error 403 FORBIDDEN
+    request GET "/v2/threads/$thread/notes" --session "$VIC_SESSION"
+    assert_json '[.data.items[].text]' '["One"]'
+    request DELETE "/v2/notes/$id" --session "$CAT_SESSION"
+    assert_success
+    assert_equal "$(notes_of "$thread")" ''
+}
+
+@test "a note has a text without NUL of at most 16 KB, and a thread at most 1000 notes" {
+    local thread
+    make_user
+    writes wamid.n1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    for text in '""' '17' '"a\u0000"' "\"$(printf '%016385d' 1)\""; do
+        api POST "/v2/threads/$thread/notes" -d "{\"text\":$text}"
+        assert_error 400 VALIDATION_ERROR text
+    done
+    api POST "/v2/threads/$thread/notes" -d "{\"text\":\"$(printf '%016384d' 1)\"}"
+    assert_success
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+        INSERT INTO note (id, user_id, thread_id, text, created_at)
+        SELECT 'not_$LINE' || i, t.user_id, t.id, 'x', 1 FROM n, thread t WHERE t.id = '$thread'"
+    api POST "/v2/threads/$thread/notes" -d '{"text":"x"}'
+    assert_error 409 VALIDATION_ERROR 1000
+    assert_equal "$(db "SELECT count(*) FROM note WHERE thread_id = '$thread'")" 1000
+}
+
+@test "the notes of threads that are merged are those of the thread that remains" {
+    local other
+    make_user
+    take "$(payload "$(change messages "\"messages\":[$(message wamid.z1 '' "$B1")]")")"
+    writes wamid.z2 "$A" 1780000050
+    other=$(db "SELECT thread_id FROM message WHERE wamid = 'wamid.z1'")
+    api POST "/v2/threads/$other/notes" -d '{"text":"Of the one that goes"}'
+    api POST "/v2/threads/$(thread_of "$A")/notes" -d '{"text":"Of the one that stays"}'
+    take "$(payload "$(inbound wamid.z3 "$A" "$B1" '"type":"reaction","reaction":{"message_id":"wamid.z2","emoji":"x"}')")"
+    assert_equal "$(notes_of "$other" | tr ',' '\n' | sort | xargs -d '\n')" 'Of the one that goes Of the one that stays'
+    assert_equal "$(notes_of "$(thread_of "$A")")" "$(notes_of "$other")"
+    api POST "/v2/threads/$other/notes" -d '{"text":"By the former id"}'
+    assert_json .data.threadId "\"$(thread_of "$A")\""
 }

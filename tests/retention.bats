@@ -86,6 +86,31 @@ wamids() {
     assert_status 304
 }
 
+@test "notes older than the limit go, newer ones stay with their thread, and a thread takes its notes along" {
+    local kept gone change
+    make_user
+    writes wamid.n1 "$A" "$(days_ago 1)"
+    writes wamid.n2 "$B" "$(days_ago 100)"
+    kept=$(thread_of "$A") gone=$(thread_of "$B")
+    for text in old new; do
+        api POST "/v2/threads/$kept/notes" -d "{\"text\":\"$text\"}"
+        api POST "/v2/threads/$gone/notes" -d "{\"text\":\"$text of gone\"}"
+    done
+    db "UPDATE note SET created_at = $(days_ago 31)000 WHERE text LIKE 'old%' AND user_id = '$(user_id)'"
+    api GET /v2/changes
+    change=$(value .data.change)
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    prune
+    assert_equal "$(db "SELECT text FROM note WHERE user_id = '$(user_id)'")" new
+    api GET "/v2/changes?after=$change"
+    assert_json '[.data.threads[] | [.id, .notesChange == .change]]' "[[\"$kept\",true]]"
+    api GET /v2/changes
+    change=$(value .data.change)
+    prune
+    api GET "/v2/changes?after=$change"
+    assert_status 304
+}
+
 @test "a thread without messages goes, with a contact that has no other thread and no block, and is reported" {
     local gone kept contact change table
     make_user

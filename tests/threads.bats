@@ -5,7 +5,9 @@ load helpers/all
 load helpers/conventions
 load helpers/webhook
 load helpers/inbox
+load helpers/members
 load helpers/pages
+load helpers/session
 
 A=15550100001 B=15550100002 C=15550100003
 
@@ -88,6 +90,48 @@ A=15550100001 B=15550100002 C=15550100003
     assert_json .data.items '[]'
     api GET '/v2/threads?q=%F0%9F%8C%B8'
     assert_json .data.items '[]'
+}
+
+@test "assignee selects the threads of a member, the own ones or those of none, also with other conditions" {
+    local i thread
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    for i in 1 2 3 4 5 6; do
+        writes "wamid.o$i" "1555010070$i" $((1780000000 + i)) x "Person$i Smith"
+        thread=$(thread_of "1555010070$i")
+        case $i in
+        1 | 2 | 3) db "UPDATE thread SET assignee_id = '$ANA_ID' WHERE id = '$thread'" ;;
+        4) db "UPDATE thread SET assignee_id = '$BEN_ID' WHERE id = '$thread'" ;;
+        esac
+    done
+    api POST "/v2/threads/$(thread_of 15550100702)/read" -d '{}'
+    api POST "/v2/threads/$(thread_of 15550100703)/done" -d '{"change":1000}'
+    found() { # QUERY WAMID...
+        request GET "/v2/threads?$1" --session "$ANA_SESSION"
+        assert_success
+        assert_equal "$(value '[.data.items[].lastMessage.wamid | sub("wamid.o"; "")] | join(" ")')" "$2"
+    }
+    found assignee=me '3 2 1'
+    found "assignee=$ANA_ID" '3 2 1'
+    found "assignee=$BEN_ID" 4
+    found assignee=none '6 5'
+    found assignee=mbr_none ''
+    found 'assignee=me&unread=true' '3 1'
+    found 'assignee=none&unread=true' '6 5'
+    found 'assignee=me&waiting=true' '1 2'
+    found 'assignee=none&waiting=true' '5 6'
+    found 'assignee=me&failed=true' ''
+    found 'assignee=me&q=person2' 2
+    found 'assignee=none&q=person2' ''
+    found "assignee=me&lineId=$(db "SELECT id FROM line WHERE phone_number_id = '$LINE'")" '3 2 1'
+    assert_equal "$(all_rows '/v2/threads?assignee=none&limit=1' .lastMessage.wamid | xargs)" 'wamid.o6 wamid.o5'
+    assert_equal "$(all_rows "/v2/threads?assignee=$ANA_ID&limit=2" .lastMessage.wamid | xargs)" \
+        'wamid.o3 wamid.o2 wamid.o1'
+    api GET '/v2/threads?assignee=me'
+    assert_error 400 VALIDATION_ERROR assignee
+    request GET '/v2/threads?assignee=other' --session "$ANA_SESSION"
+    assert_error 400 VALIDATION_ERROR assignee
 }
 
 @test "the messages of a thread are newest first, and both cursors lead through all of them" {

@@ -3,6 +3,7 @@
 #include "api/idempotency.h"
 #include "api/keep.h"
 #include "api/sent_record.h"
+#include "api/thread_claim.h"
 #include "api/upstream.h"
 #include "base/crypto.h"
 #include "base/process/signals.h"
@@ -133,12 +134,29 @@ static int deliver(struct sending *sending) {
     return 0;
 }
 
+/* A reaction is no answer. */
+static int claim_thread(const struct sending *sending, struct store_claim *claim) {
+    *claim = (struct store_claim){.thread_id = NULL};
+    return strcmp(sending->kind->type, "reaction") == 0 ? 0 : claim_take(sending->rq, claim);
+}
+
+/* Delivers the message unless its contact is blocked, or another member answers. */
+static int deliver_allowed(struct sending *sending) {
+    struct store_claim claim;
+    if (refuse_blocked(sending) || claim_thread(sending, &claim))
+        return -1;
+    if (deliver(sending) == 0)
+        return 0;
+    claim_release(sending->rq, &claim);
+    return -1;
+}
+
 /* Delivers under an idempotency key. Signals are blocked, so that the process does not end between
  * the call of the platform and storing the reply. */
 static int deliver_once(struct sending *sending) {
     sigset_t before;
     signals_block(&before);
-    int failed = refuse_blocked(sending) || deliver(sending);
+    int failed = deliver_allowed(sending);
     idempotency_end(sending->rq, &sending->once, sending->fingerprint);
     signals_restore(&before);
     return failed ? -1 : 0;
@@ -166,7 +184,7 @@ int send_message(struct request *rq, const struct message_kind *kind) {
     struct sending sending = {.rq = rq, .kind = kind};
     read_recipient(&sending);
     if (!idempotency_has_key())
-        return refuse_blocked(&sending) || deliver(&sending) ? -1 : 0;
+        return deliver_allowed(&sending);
     idempotency_fingerprint(rq, sending.fingerprint);
     switch (idempotency_begin(rq, sending.fingerprint, &sending.once)) {
     case IDEMPOTENCY_NEW: return deliver_once(&sending);

@@ -38,6 +38,8 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
     send->wa_id = send->phone ? normalized_phone(contact, rq->arena) : NULL;
     if (send->phone)
         send->bsuid = NULL;
+    send->by_id = caller->actor.id;
+    send->by_name = caller->actor.id ? caller->actor.name : NULL;
     id_make(send->new_contact_id, "con_", rq->now);
     id_make(send->new_thread_id, "thr_", rq->now);
     id_make(send->message_id, "msg_", rq->now);

@@ -40,6 +40,8 @@ static const struct member {
     MEMBER(TEXT, send.template_language),
     MEMBER(TEXT, send.flow_id),
     MEMBER(TEXT, send.flow_token),
+    MEMBER(TEXT, send.by_id),
+    MEMBER(TEXT, send.by_name),
     MEMBER(NUMBER, send.now),
     MEMBER(ID, send.new_contact_id),
     MEMBER(ID, send.new_thread_id),

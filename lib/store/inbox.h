@@ -21,6 +21,8 @@ struct inbox_thread {
                                 none does, or the line is archived */
     int64_t failed_at;       /* when the last message was sent, if it failed, else INT64_MAX */
     int64_t done_at;         /* INT64_MAX: not marked as done */
+    int64_t notes_change;    /* the last change of its notes; INT64_MAX: there was none */
+    struct actor assignee;   /* the member who takes care of it; id NULL: none */
     struct message last;     /* id NULL: none */
     int64_t change;
     const char **former_ids; /* of threads that were merged into it */
@@ -31,10 +33,11 @@ struct inbox_thread {
 
 struct inbox_filter {
     const char *user_id;
-    const char *line_id; /* NULL: of all lines */
-    bool is_unread;      /* only those with unread messages */
-    bool is_failed;      /* only those whose last message sent failed */
-    bool is_waiting;     /* only those that wait for an answer */
+    const char *line_id;  /* NULL: of all lines */
+    bool is_unread;       /* only those with unread messages */
+    bool is_failed;       /* only those whose last message sent failed */
+    bool is_waiting;      /* only those that wait for an answer */
+    const char *assignee; /* only those of this member, "": of none; NULL: of all */
     size_t limit;
 };
 
@@ -84,6 +87,7 @@ struct inbox_search {
     const char *line_id; /* threads: of this line; NULL: of all lines */
     bool is_unread;      /* threads: only those with unread messages, and so on, as above */
     bool is_failed, is_waiting;
+    const char *assignee;
     size_t limit;
 };
 

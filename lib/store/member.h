@@ -78,12 +78,13 @@ enum store_result store_add_member(struct store *store, const struct store_new_m
                                    enum member_refusal *refusal);
 
 /* Sets the role of a member, and ends the member's invitations of roles that it may not give any
- * more. STORE_NOT_FOUND: there is no such member of the workspace. */
+ * more, and of a member who may not answer any more the assignments. STORE_NOT_FOUND: there is no
+ * such member of the workspace. */
 enum store_result store_change_role(struct store *store, const struct store_member_change *change,
                                     enum member_refusal *refusal);
 
-/* Ends a membership, its sessions and its invitations; of the last membership also the member.
- * STORE_NOT_FOUND: as before. */
+/* Ends a membership, its sessions, invitations and assignments; of the last membership also the
+ * member. STORE_NOT_FOUND: as before. */
 enum store_result store_remove_member(struct store *store, const struct store_member_change *change,
                                       enum member_refusal *refusal);
 

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_STORE_MESSAGE_H
 #define SWITCHBOARD_STORE_MESSAGE_H
 
+#include "store/actor.h"
 #include "store/listing.h"
 
 struct message {
@@ -12,6 +13,7 @@ struct message {
     struct slice body;  /* JSON; n == 0: not known */
     struct slice error; /* JSON; n == 0: none */
     int64_t change;
+    struct actor by; /* who sent it by a session or a scoped token; id NULL: no one of these */
 };
 
 /* A place in a list that is ordered by a number and an id. */
@@ -60,7 +62,8 @@ enum store_result store_list_statuses(struct store *store, struct arena *arena,
 /* SQL: the columns of a message `m`, which message_of_row reads; with another text as the body. */
 #define MESSAGE_COLUMNS_WITH(body)                                                                 \
     "m.id, m.wamid, m.thread_id, m.line_id, m.direction, m.source, m.type, m.status, "             \
-    "m.status_at, m.timestamp, m.context_wamid, " body ", m.error, m.changed"
+    "m.status_at, m.timestamp, m.context_wamid, " body ", m.error, m.changed, "                    \
+    "m.by_id, m.by_name"
 #define MESSAGE_COLUMNS MESSAGE_COLUMNS_WITH("m.body")
 struct statement;
 struct message message_of_row(struct statement *s, struct arena *arena);

@@ -78,8 +78,13 @@ UPDATE contact_term SET term = printf('1777%09d', CAST(substr(contact_id, 5) AS 
 UPDATE thread SET unread = 1 WHERE rowid % 10 = 1;
 UPDATE thread SET waiting_since = rowid WHERE rowid % 10 = 2;
 UPDATE thread SET failed_at = rowid WHERE rowid % 10 = 3;
+UPDATE thread SET assignee_id = 'mbr_fill' WHERE rowid % 10 = 4;
 UPDATE thread SET changed = rowid WHERE rowid % 100 = 1;
 UPDATE user SET change_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
+INSERT INTO thread_claim (thread_id, user_id, claimed_until, answered)
+    SELECT 'thr_' || suffix, user_id, 0, i FROM row WHERE i <= $share;
+INSERT INTO note (id, user_id, thread_id, text, created_at)
+    SELECT 'not_' || suffix, user_id, 'thr_' || suffix, 'x', i FROM row WHERE i <= $share;
 INSERT INTO thread_alias (id, user_id, thread_id) SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;
 INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
 INSERT INTO contact_sign (account_id, phone, bsuid, since, contact_id, first_at, last_at)

@@ -43,7 +43,7 @@ sample_functions='
         threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
         wamid: "wamid.sample", eventId: "evt_00000000000000000000000001",
         webhookId: "whk_sample", tokenId: "tok_sample",
-        memberId: "mbr_sample", invitationId: "inv_sample"};
+        memberId: "mbr_sample", invitationId: "inv_sample", noteId: "not_sample"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
@@ -55,6 +55,7 @@ sample_functions='
     def known_of: {"/v2/session/join": {invitation: "sample-join"},
         "/v2/invitations/accept": {invitation: "sample-accept"},
         "/v2/session/workspace": {workspaceId: $workspace},
+        "/v2/threads/:threadId/assignee": {memberId: null, from: null},
         "/v2/contacts/:contactId/erase": {confirm: "con_sample"},
         "/v2/templates": {components: [{type: "BODY", text: "Hi"}]},
         "/v2/templates/:name": {components: [{type: "BODY", text: "Hi"}]}};
@@ -69,7 +70,7 @@ sample_functions='
 
     def last_name: split(".") | last;
     def sample($field; $route):
-        if known_of[$route.path][$field.path] then known_of[$route.path][$field.path]
+        if known_of[$route.path] // {} | has($field.path) then known_of[$route.path][$field.path]
         elif $field.values then $field.values[0]
         elif known_paths[$field.path] then known_paths[$field.path]
         elif known[$field.path | last_name] then known[$field.path | last_name]
@@ -145,7 +146,9 @@ have_samples() {
         INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type,
             status, status_at, timestamp, body, created_at)
         SELECT 'msg_sample', user_id, 'thr_sample', 'lin_sample', 'wamid.sample', 'in', 'webhook',
-            'text', 'received', 1, 1, x'7b7d', 1 FROM thread WHERE id = 'thr_sample'"
+            'text', 'received', 1, 1, x'7b7d', 1 FROM thread WHERE id = 'thr_sample';
+        INSERT INTO note (id, user_id, thread_id, text, created_at)
+        SELECT 'not_sample', user_id, id, 'x', 1 FROM thread WHERE id = 'thr_sample'"
     db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
             finished_at) SELECT 'evt_00000000000000000000000001', id, 1, 'message.received',
             CAST('{}' AS BLOB), 'dead', 1, 1, 1 FROM user WHERE email = '$EMAIL';

@@ -5,7 +5,9 @@
 
 #include "database_content.h"
 #include "server_faults.h"
+#include "store/assignment.h"
 #include "store/block.h"
+#include "store/claim.h"
 #include "store/contact_split.h"
 #include "store/done_mark.h"
 #include "store/erasure.h"
@@ -17,6 +19,7 @@
 #include "store/idempotency_key.h"
 #include "store/invitation.h"
 #include "store/line.h"
+#include "store/note.h"
 #include "store/outbox.h"
 #include "store/read_mark.h"
 #include "store/refusal.h"
@@ -979,6 +982,50 @@ static enum store_result unmark_done(void) {
     return store_unmark_done(store, "usr_1", owned_thread, &left);
 }
 
+static enum store_result assign_thread(void) {
+    const struct store_assignment assignment = {
+        .user_id = "usr_1", .thread_id = owned_thread, .member_id = "mbr_1", .has_from = true};
+    struct actor assignee;
+    enum assignment_refusal refusal_of = ASSIGNMENT_NOT_REFUSED;
+    enum store_result result = store_assign(store, &arena, &assignment, &assignee, &refusal_of);
+    return result == STORE_OK && refusal_of ? STORE_CONFLICT : result;
+}
+
+static struct store_claim claim_of(void) {
+    return (struct store_claim){.user_id = "usr_1",
+                                .thread_id = owned_thread,
+                                .by = {"mbr_1", "Ann"},
+                                .request_id = "req_1",
+                                .now = now,
+                                .until = now + 1000};
+}
+
+static enum store_result claim_thread(void) {
+    const struct store_claim claim = claim_of();
+    struct store_claimant other;
+    enum store_result result = store_claim_thread(store, &arena, &claim, &other);
+    return result == STORE_OK && other.by.id ? STORE_CONFLICT : result;
+}
+
+static enum store_result release_claim(void) {
+    const struct store_claim claim = claim_of();
+    return store_release_claim(store, &claim);
+}
+
+static enum store_result insert_note(void) {
+    const struct store_note note = {.id = "not_1",
+                                    .thread_id = owned_thread,
+                                    .text = "x",
+                                    .by = {"mbr_1", "Ann"},
+                                    .created_at = now};
+    char thread_id[ID_SIZE];
+    return store_insert_note(store, "usr_1", &note, thread_id);
+}
+
+static enum store_result delete_note(void) {
+    return store_delete_note(store, "usr_1", "not_1", "mbr_1");
+}
+
 static enum store_result change_line(void) {
     const struct line_change change = {
         .sets_name = true, .name = "Desk", .archives = true, .now = now};
@@ -1036,6 +1083,11 @@ static void check_owner(void) {
     REPEAT(mark_unread);
     REPEAT(mark_done);
     REPEAT(unmark_done);
+    REPEAT(assign_thread);
+    REPEAT(claim_thread);
+    REPEAT(release_claim);
+    REPEAT(insert_note);
+    REPEAT_AS(delete_note, STORE_NOT_FOUND);
     REPEAT(change_line);
     REPEAT(bring_line_back);
 }

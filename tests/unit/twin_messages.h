@@ -2,11 +2,14 @@
 #ifndef SWITCHBOARD_TEST_TWIN_MESSAGES_H
 #define SWITCHBOARD_TEST_TWIN_MESSAGES_H
 
+#include "store/assignment.h"
 #include "store/block.h"
+#include "store/claim.h"
 #include "store/contact_split.h"
 #include "store/done_mark.h"
 #include "store/flow.h"
 #include "store/forward.h"
+#include "store/note.h"
 #include "store/read_mark.h"
 #include "twin.h"
 
@@ -71,8 +74,11 @@ static inline void ingest(struct store_update update) {
     ingest_all(&update, 1);
 }
 
-static inline void send_to(const char *phone, const char *wa_id, const char *wamid) {
-    struct store_send send = {.user_id = user_id,
+static inline void send_by(const char *member_id, const char *phone, const char *wa_id,
+                           const char *wamid) {
+    struct store_send send = {.by_id = member_id,
+                              .by_name = member_id,
+                              .user_id = user_id,
                               .account_id = account_id,
                               .line_id = line_id,
                               .phone = phone,
@@ -85,6 +91,10 @@ static inline void send_to(const char *phone, const char *wa_id, const char *wam
     id_make(send.new_thread_id, "thr_", now);
     id_make(send.message_id, "msg_", now);
     does(store_insert_send(store, &send));
+}
+
+static inline void send_to(const char *phone, const char *wa_id, const char *wamid) {
+    send_by(NULL, phone, wa_id, wamid);
 }
 
 #define OF_ACCOUNT(table) "SELECT count(*) FROM " table " WHERE account_id = '%s'", account_id
@@ -370,6 +380,128 @@ static inline void verify_done(int rounds) {
           "coalesce((SELECT min(m.timestamp) FROM message m WHERE m.thread_id = t.id "
           "AND m.done_at IS NULL), 0)",
           read_thread);
+}
+
+/* --- assignments of a thread --- */
+
+static inline const char *agent_of(int round) {
+    return text("mbr_%s.%d", user_id, round / 3);
+}
+
+static inline void add_agent(int round) {
+    const struct store_new_member member = {.id = agent_of(round),
+                                            .user_id = user_id,
+                                            .email = text("a%d.%s", round / 3, email),
+                                            .name = "x",
+                                            .role = ROLE_AGENT,
+                                            .created_by = "x",
+                                            .now = now};
+    enum member_refusal refusal;
+    does(store_add_member(store, &member, &refusal));
+}
+
+static inline bool assign(const char *member_id, bool has_from) {
+    const struct store_assignment assignment = {
+        .user_id = user_id, .thread_id = read_thread, .member_id = member_id, .has_from = has_from};
+    struct actor assignee;
+    enum assignment_refusal refusal = ASSIGNMENT_NOT_REFUSED;
+    return does(store_assign(store, &scratch, &assignment, &assignee, &refusal)) && !refusal;
+}
+
+/* Two members take it: one gets it. */
+static inline void take_thread(int twin, int round) {
+    if (is_phase(round, 0, 3) && twin == 0) {
+        add_agent(round);
+        assign(NULL, false);
+    } else if (is_phase(round, 1, 3) && twin < 2) {
+        if (assign(twin ? agent_of(round) : member_of(user_id), true))
+            atomic_fetch_add(&board->cells[round], 1);
+    } else if (is_phase(round, 2, 3) && twin == 0 && board->cells[round - 1] != 1) {
+        fault("%d members have taken the thread", board->cells[round - 1]);
+    }
+}
+
+/* It is assigned to a member who is removed, or may not answer any more. */
+static inline void assign_removed(int twin, int round) {
+    const struct store_member_change change = {.user_id = user_id,
+                                               .member_id = agent_of(round),
+                                               .role = round / 3 % 2 ? ROLE_NONE : ROLE_VIEWER};
+    enum member_refusal refusal;
+    if (is_phase(round, 0, 3) && twin == 0)
+        add_agent(round);
+    else if (is_phase(round, 1, 3) && twin)
+        assign(agent_of(round), false);
+    else if (is_phase(round, 1, 3))
+        does(change.role ? store_change_role(store, &change, &refusal)
+                         : store_remove_member(store, &change, &refusal));
+    else if (is_phase(round, 2, 3) && twin == 0 &&
+             ask(text("SELECT count(*) FROM thread WHERE assignee_id = '%s'", agent_of(round))))
+        fault("the thread is assigned to a member who may not answer");
+}
+
+/* --- notes: one is deleted once, while others are added --- */
+
+static inline const char *note_of(int round, int twin) {
+    return text("not_%s.%d.%d", user_id, round / 3, twin);
+}
+
+static inline void add_note(int round, int twin) {
+    const struct store_note note = {
+        .id = note_of(round, twin), .thread_id = read_thread, .text = "x", .created_at = now};
+    char thread_id[ID_SIZE];
+    does(store_insert_note(store, user_id, &note, thread_id));
+}
+
+static inline void write_notes(int twin, int round) {
+    if (is_phase(round, 0, 3) && twin == 0)
+        add_note(round, 0);
+    else if (is_phase(round, 1, 3) && twin > 3)
+        add_note(round, twin);
+    else if (is_phase(round, 1, 3) &&
+             may(store_delete_note(store, user_id, note_of(round, 0), NULL), STORE_NOT_FOUND))
+        atomic_fetch_add(&board->cells[round], 1);
+    else if (is_phase(round, 2, 3) && twin == 0 && board->cells[round - 1] != 1)
+        fault("a note was deleted %d times", board->cells[round - 1]);
+}
+
+static inline void verify_notes(int rounds) {
+    holds((rounds + 1) / 3 * (TWINS - 4) + (rounds % 3 == 1),
+          "SELECT count(*) FROM note WHERE thread_id = '%s'", read_thread);
+    holds(1, "SELECT count(*) FROM thread WHERE id = '%s' AND changed = notes_changed",
+          read_thread);
+}
+
+/* --- answers of members at the same time --- */
+
+static inline bool claims(int twin, int round) {
+    const char *id = text("mbr_%d", twin);
+    const struct store_claim claim = {.user_id = user_id,
+                                      .thread_id = read_thread,
+                                      .by = {id, id},
+                                      .request_id = id,
+                                      .seen = board->cells[round - 1],
+                                      .now = now,
+                                      .until = now + 1};
+    struct store_claimant other;
+    if (!does(store_claim_thread(store, &scratch, &claim, &other)) || other.by.id)
+        return false;
+    if (twin % 4)
+        return true;
+    does(store_release_claim(store, &claim)); /* the platform has refused it */
+    return false;
+}
+
+/* All answer what they have seen: one passes. */
+static inline void answer_at_once(int twin, int round) {
+    if (is_phase(round, 0, 3) && twin == 0) {
+        board->cells[round] =
+            (int)ask(text("SELECT change_sequence FROM \"user\" WHERE id = '%s'", user_id));
+    } else if (is_phase(round, 1, 3) && claims(twin, round)) {
+        atomic_fetch_add(&board->cells[round], 1);
+        send_by(text("mbr_%d", twin), "15550001", NULL, text("wamid.a%d.%d", round, twin));
+    } else if (is_phase(round, 2, 3) && twin == 0 && board->cells[round - 1] > 1) {
+        fault("%d members have answered", board->cells[round - 1]);
+    }
 }
 
 /* --- payloads about two users, in both orders --- */

@@ -216,7 +216,9 @@ static bool is_wanted(const struct inbox_search *wanted, const struct inbox_thre
     return (!wanted->line_id || strcmp(wanted->line_id, thread->line.id) == 0) &&
            (!wanted->is_unread || thread->unread > 0) &&
            (!wanted->is_failed || thread->failed_at != INT64_MAX) &&
-           (!wanted->is_waiting || thread->waiting_since != INT64_MAX);
+           (!wanted->is_waiting || thread->waiting_since != INT64_MAX) &&
+           (!wanted->assignee ||
+            strcmp(wanted->assignee, thread->assignee.id ? thread->assignee.id : "") == 0);
 }
 
 /* Adds the contact's threads after the id `after`. */

@@ -14,8 +14,10 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
         .sql = "SELECT t.id, t.unread, t.last_message_at, t.last_inbound_at, t.changed, "
                "t.waiting_since, t.failed_at, t.done_at, "
                "EXISTS (SELECT 1 FROM contact_block b "
-               "        WHERE b.line_id = t.line_id AND b.contact_id = t.contact_id), " LINE_COLUMNS
-               ", " CONTACT_COLUMNS " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
+               "        WHERE b.line_id = t.line_id AND b.contact_id = t.contact_id), "
+               "t.notes_changed, t.assignee_id, (SELECT m.name FROM member m WHERE m.id = "
+               "t.assignee_id), " LINE_COLUMNS ", " CONTACT_COLUMNS
+               " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
                "ON c.id = t.contact_id WHERE t.id = ?1 AND t.user_id = ?2"};
     *thread = (struct inbox_thread){0};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
@@ -30,8 +32,10 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
     thread->failed_at = column_time(&s, 6);
     thread->done_at = column_time(&s, 7);
     thread->is_blocked = column_integer(&s, 8) != 0;
-    thread->line = line_of_row(&s, 9, arena);
-    thread->contact = contact_of_row(&s, 9 + LINE_COLUMN_COUNT, arena);
+    thread->assignee = (struct actor){column_text(&s, 10, arena), column_text(&s, 11, arena)};
+    thread->notes_change = column_time(&s, 9);
+    thread->line = line_of_row(&s, 12, arena);
+    thread->contact = contact_of_row(&s, 12 + LINE_COLUMN_COUNT, arena);
     if (thread->line.archived_at != INT64_MAX) /* it cannot send */
         thread->waiting_since = INT64_MAX;
     sql_stop(&s);
@@ -140,10 +144,11 @@ static void add_waiting(struct store *store, struct arena *arena, const struct i
         .sql = "SELECT id, waiting_since FROM thread WHERE line_id = ?1 AND "
                "waiting_since IS NOT NULL AND (waiting_since, id) > (?2, ?3) "
                "AND (?5 = 0 OR unread > 0) AND (?6 = 0 OR failed_at IS NOT NULL) "
+               "AND (coalesce(assignee_id, '') = ?7 OR ?7 IS NULL) "
                "ORDER BY waiting_since, id LIMIT ?4"};
     sql_start(store, &s, TEXT(line_id), INTEGER(after ? after->number : INT64_MIN),
               TEXT(after ? after->id : ""), INTEGER((int64_t)filter->limit),
-              INTEGER(filter->is_unread), INTEGER(filter->is_failed));
+              INTEGER(filter->is_unread), INTEGER(filter->is_failed), TEXT(filter->assignee));
     add_keys(store, arena, &s, keys);
 }
 
@@ -171,6 +176,9 @@ static enum store_result list_waiting(struct store *store, struct arena *arena,
 
 /* --- the other lists --- */
 
+#define OF_PART      "AND (last_message_at, id) < (?2, ?3) AND (line_id = ?5 OR ?5 IS NULL) "
+#define NEWEST_FIRST "ORDER BY last_message_at DESC, id DESC LIMIT ?4"
+
 enum store_result inbox_list_threads(struct store *store, struct arena *arena,
                                      const struct inbox_filter *filter,
                                      const struct list_key *after, struct inbox_thread **threads,
@@ -184,17 +192,22 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
                "AND (last_message_at, id) < (?2, ?3) "
                "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
     static struct statement unread = {
-        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND unread > 0 "
-               "AND (last_message_at, id) < (?2, ?3) AND (line_id = ?5 OR ?5 IS NULL) "
-               "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND unread > 0 " OF_PART
+               "AND (coalesce(assignee_id, '') = ?6 OR ?6 IS NULL) " NEWEST_FIRST};
     static struct statement failed = {
-        .sql =
-            "SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND failed_at IS NOT NULL "
-            "AND (last_message_at, id) < (?2, ?3) AND (line_id = ?5 OR ?5 IS NULL) "
-            "AND (?6 = 0 OR unread > 0) ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
+               "AND failed_at IS NOT NULL " OF_PART
+               "AND (coalesce(assignee_id, '') = ?6 OR ?6 IS NULL) "
+               "AND (?7 = 0 OR unread > 0) " NEWEST_FIRST};
+    static struct statement assigned = {
+        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
+               "AND assignee_id = ?6 " OF_PART NEWEST_FIRST};
+    static struct statement unassigned = {
+        .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
+               "AND assignee_id IS NULL " OF_PART NEWEST_FIRST};
     if (filter->is_waiting)
         return list_waiting(store, arena, filter, after, threads, count);
-    const bool is_part = filter->is_unread || filter->is_failed;
+    const bool is_part = filter->is_unread || filter->is_failed || filter->assignee;
     const bool is_of_line = filter->line_id && !is_part;
     const struct parameter parameters[] = {
         TEXT(is_of_line ? filter->line_id : filter->user_id),
@@ -202,14 +215,26 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
         TEXT(after ? after->id : ""),
         INTEGER((int64_t)filter->limit),
         TEXT(filter->line_id),
+        TEXT(filter->assignee),
         INTEGER(filter->is_unread),
     };
-    struct statement *s = filter->is_failed   ? &failed
-                          : filter->is_unread ? &unread
-                          : is_of_line        ? &of_line
-                                              : &of_user;
-    sql_start_with(store, s, parameters, filter->is_failed ? 6 : is_part ? 5 : 4);
-    return read_listed(store, arena, filter->user_id, s, threads, count);
+    const struct choice {
+        bool is_wanted;
+        struct statement *statement;
+        size_t parameters;
+    } choices[] = {
+        {filter->is_failed, &failed, 7},
+        {filter->is_unread, &unread, 6},
+        {filter->assignee && *filter->assignee, &assigned, 6},
+        {filter->assignee, &unassigned, 5},
+        {is_of_line, &of_line, 4},
+        {true, &of_user, 4},
+    };
+    const struct choice *choice = choices;
+    while (!choice->is_wanted)
+        choice++;
+    sql_start_with(store, choice->statement, parameters, choice->parameters);
+    return read_listed(store, arena, filter->user_id, choice->statement, threads, count);
 }
 
 enum store_result inbox_list_changes(struct store *store, struct arena *arena, const char *user_id,

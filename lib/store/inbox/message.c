@@ -21,6 +21,7 @@ struct message message_of_row(struct statement *s, struct arena *arena) {
         .body = column_blob(s, 11, arena),
         .error = column_blob(s, 12, arena),
         .change = column_integer(s, 13),
+        .by = {.id = column_text(s, 14, arena), .name = column_text(s, 15, arena)},
     };
 }
 

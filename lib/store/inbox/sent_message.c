@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "store/claim.h"
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
 #include "store/inbox/thread.h"
@@ -104,15 +105,14 @@ static bool insert_message(struct store *store, const struct store_send *send,
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
-            "bsuid) "
+            "bsuid, by_id, by_name) "
             "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10, "
-            "?11, "
-            "?12)"};
-    return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
-                         TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
-                         TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
-                         INTEGER(thread->change), TEXT(phone_of(send)),
-                         TEXT(phone_of(send) ? NULL : send->bsuid));
+            "?11, ?12, ?13, ?14)"};
+    return sql_run_later(
+        store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id), TEXT(send->wamid),
+        TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid), BLOB(send->body),
+        TEXT(send->user_id), INTEGER(thread->change), TEXT(phone_of(send)),
+        TEXT(phone_of(send) ? NULL : send->bsuid), TEXT(send->by_id), TEXT(send->by_name));
 }
 
 /* Completes a message that is known from its status only. */
@@ -120,10 +120,19 @@ static bool complete_message(struct store *store, const struct store_send *send,
                              const struct thread *thread, const char *thread_id) {
     static struct statement s = {
         .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
-               "context_wamid = ?5, changed = ?6, timestamp = ?7 "
+               "context_wamid = ?5, changed = ?6, timestamp = ?7, by_id = ?8, by_name = ?9 "
                "WHERE id = ?1 AND source = 'status'"};
     return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
-                         TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now));
+                         TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now),
+                         TEXT(send->by_id), TEXT(send->by_name));
+}
+
+/* An answer of a member ends the member's claim of the thread. */
+static bool end_claim(struct store *store, const struct store_send *send,
+                      const struct thread *thread, const char *thread_id) {
+    const struct actor by = {send->by_id, send->by_name};
+    return !thread->is_answer || !by.id || strncmp(by.id, "mbr_", 4) != 0 ||
+           claim_answered(store, send->user_id, thread_id, &by, thread->change);
 }
 
 /* Counts the message unless its status, which arrived first, has counted it. */
@@ -152,6 +161,7 @@ enum store_result store_insert_send(struct store *store, const struct store_send
             find_or_insert_contact(store, send, contact_id) &&
             change_next(store, send->user_id, &thread.change) &&
             thread_upsert(store, &thread, thread_id) &&
+            end_claim(store, send, &thread, thread_id) &&
             upsert_flow_token(store, send, send->wamid) &&
             upsert_flow_token(store, send, send->flow_token))
             write_message(store, send, &stored, &thread, thread_id);

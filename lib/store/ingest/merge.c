@@ -57,8 +57,25 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
                 "unread = (SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) FROM thread u "
                 "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
                 "done_at = (SELECT max(u.done_at) FROM thread u "
-                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)) "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "notes_changed = (SELECT max(u.notes_changed) FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id IN (?1, ?2)), "
+                "assignee_id = coalesce(assignee_id, (SELECT u.assignee_id FROM thread u "
+                "  WHERE u.line_id = thread.line_id AND u.contact_id = ?1)) "
                 "WHERE contact_id = ?2"},
+        {.sql = "UPDATE note SET thread_id = (SELECT t.id FROM thread f JOIN thread t "
+                "  ON t.line_id = f.line_id AND t.contact_id = ?2 WHERE f.id = note.thread_id) "
+                "WHERE thread_id IN " DOUBLE_THREADS},
+        {.sql = "INSERT INTO thread_claim (thread_id, user_id, member_id, member_name, "
+                "request_id, claimed_until, answered_by, answered_name, answered) "
+                "SELECT t.id, c.user_id, c.member_id, c.member_name, c.request_id, "
+                "c.claimed_until, c.answered_by, c.answered_name, c.answered "
+                "FROM thread f JOIN thread t ON t.line_id = f.line_id AND t.contact_id = ?2 "
+                "JOIN thread_claim c ON c.thread_id = f.id WHERE f.contact_id = ?1 "
+                "ON CONFLICT (thread_id) DO UPDATE SET answered_by = excluded.answered_by, "
+                "answered_name = excluded.answered_name, answered = excluded.answered "
+                "WHERE excluded.answered > thread_claim.answered"},
+        {.sql = "DELETE FROM thread_claim WHERE thread_id IN " DOUBLE_THREADS},
         {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "
                 "(SELECT t.line_id FROM thread t WHERE t.contact_id = ?2)"},
         {.sql = "UPDATE thread SET contact_id = ?2 WHERE contact_id = ?1"},

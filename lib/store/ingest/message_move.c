@@ -137,6 +137,13 @@ static bool delete_empty(const struct merge *m, const struct move *move) {
         {.sql = "INSERT INTO thread_alias (id, user_id, thread_id, contact_id) "
                 "SELECT id, user_id, ?2, contact_id FROM thread WHERE id = ?1 "
                 "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
+        {.sql = "UPDATE thread SET notes_changed = changed WHERE id = ?2 "
+                "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1) "
+                "AND EXISTS (SELECT 1 FROM note WHERE thread_id = ?1)"},
+        {.sql = "UPDATE note SET thread_id = ?2 WHERE thread_id = ?1 "
+                "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
+        {.sql = "DELETE FROM thread_claim WHERE thread_id = ?1 AND ?2 <> '' "
+                "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
         {.sql = "DELETE FROM thread WHERE id = ?1 AND ?2 <> '' "
                 "AND NOT EXISTS (SELECT 1 FROM message WHERE thread_id = ?1)"},
     };

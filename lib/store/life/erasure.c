@@ -16,6 +16,7 @@
 #include "store/inbox/erased_mark.h"
 #include "store/life/person.h"
 #include "store/life/removal.h"
+#include "store/note.h"
 
 enum {
     ROWS_AT_ONCE = 200,
@@ -412,6 +413,18 @@ static bool erase_flow_tokens(struct erasing *e) {
     return !sql_failed(e->store);
 }
 
+/* Notes of other threads that name the person; its own went with its threads. */
+static bool erase_notes(struct erasing *e) {
+    static struct statement list = {
+        .sql = "SELECT id, text FROM note WHERE user_id = ?1 AND id > ?2 AND created_at <= ?3 "
+               "ORDER BY id LIMIT ?4"};
+    const struct buffer ids = list_named(e, &list, e->user_id, false);
+    for (size_t i = 0; i < count_of(&ids); i++)
+        if (!note_delete(e->store, e->user_id, items_of(&ids)[i]))
+            return false;
+    return !sql_failed(e->store);
+}
+
 /* A key keeps its row, so that a repeated request does not send to the person again: the answer is
  * replaced. A key that names the person goes. */
 static bool erase_answers(struct erasing *e) {
@@ -508,8 +521,8 @@ static bool end_erasure(struct erasing *e) {
 
 /* The steps, in the order of their numbers in the table erasure. */
 static bool (*const steps[])(struct erasing *) = {
-    erase_messages, erase_threads,     erase_events,  erase_other_events, erase_turns,
-    erase_updates,  erase_flow_tokens, erase_answers, erase_refusals,     end_erasure,
+    erase_messages,    erase_threads, erase_events,  erase_other_events, erase_turns, erase_updates,
+    erase_flow_tokens, erase_notes,   erase_answers, erase_refusals,     end_erasure,
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 

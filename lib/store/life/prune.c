@@ -7,6 +7,7 @@
 #include "engine/sql.h"
 #include "store/chore.h"
 #include "store/life/removal.h"
+#include "store/note.h"
 #include "store/retention.h"
 
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
@@ -48,6 +49,7 @@ struct part {
     struct buffer messages;  /* of struct old_message */
     struct buffer threads;   /* of struct old_thread: those of the messages */
     struct old_thread empty; /* a thread without messages; id NULL: none. Then there is no other. */
+    const char *noted;       /* a thread with old notes alone; NULL: none. Then, too. */
     struct place place;
     size_t passed;
     bool is_end; /* there are no more threads */
@@ -160,6 +162,10 @@ static bool pass(struct walk *walk, struct part *part, const struct passed *pass
         part->empty = passed->thread;
         part->place = passed->place;
         return false;
+    }
+    if (!passed->is_held && note_has_old(walk->store, passed->thread.id, walk->messages_before)) {
+        part->noted = count ? NULL : passed->thread.id;
+        return false; /* the place stays before it */
     }
     if (!count)
         part->place = passed->place;
@@ -278,6 +284,15 @@ static bool delete_empty(struct walk *walk, const struct part *part) {
                                    identities, count));
 }
 
+/* Deletes what the part has. */
+static bool delete_part(struct walk *walk, const struct part *part) {
+    if (part->empty.id)
+        return delete_empty(walk, part);
+    if (part->noted)
+        return note_delete_old(walk->store, walk->user_id, part->noted, walk->messages_before);
+    return !message_count(part) || delete_messages(walk, part);
+}
+
 /* Stores how far the walk has come, unless its user has set other limits meanwhile. */
 static bool save_place(struct walk *walk, const struct part *part) {
     static struct statement on = {
@@ -300,9 +315,7 @@ static enum store_result prune_threads(struct walk *walk, size_t *removed) {
     if (sql_failed(store))
         return sql_result(store);
     while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            (part.empty.id ? delete_empty(walk, &part)
-                           : !message_count(&part) || delete_messages(walk, &part)))
+        if (chore_take(store, &is_free) && delete_part(walk, &part))
             save_place(walk, &part);
     *removed = message_count(&part) + part.passed + 1;
     return chore_result(store, is_free);

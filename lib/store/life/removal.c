@@ -86,9 +86,12 @@ bool removal_change_thread(struct store *store, const char *user_id, const char 
 
 bool removal_delete_thread(struct store *store, const char *user_id, const char *id, int64_t now) {
     static struct statement alias = {.sql = "DELETE FROM thread_alias WHERE thread_id = ?1"};
+    static struct statement claim = {.sql = "DELETE FROM thread_claim WHERE thread_id = ?1"};
+    static struct statement notes = {.sql = "DELETE FROM note WHERE thread_id = ?1"};
     static struct statement thread = {.sql = "DELETE FROM thread WHERE id = ?1"};
     int64_t change;
     return change_next(store, user_id, &change) && sql_run_later(store, &alias, TEXT(id)) &&
+           sql_run_later(store, &claim, TEXT(id)) && sql_run_later(store, &notes, TEXT(id)) &&
            sql_run_later(store, &thread, TEXT(id)) &&
            report(store, user_id, id, INT64_MAX, change, now);
 }

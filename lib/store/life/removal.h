@@ -20,7 +20,7 @@ bool removal_delete_message(struct store *store, const char *account_id, const c
 bool removal_change_thread(struct store *store, const char *user_id, const char *id, int64_t before,
                            int64_t now);
 
-/* Deletes a thread without messages, and reports it. */
+/* Deletes a thread without messages, with its notes, and reports it. */
 bool removal_delete_thread(struct store *store, const char *user_id, const char *id, int64_t now);
 
 /* Deletes a contact without threads, and all that leads to it; of the changes of identity those

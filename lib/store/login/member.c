@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/sql.h"
+#include "store/assignment.h"
 #include "store/deed.h"
 #include "store/login/login_link.h"
 
@@ -223,7 +224,9 @@ enum store_result store_change_role(struct store *store, const struct store_memb
         if (found && !*refusal &&
             sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
                     TEXT(role_name(change->role))) &&
-            end_invitations(store, change))
+            end_invitations(store, change) &&
+            (change->role >= ROLE_AGENT ||
+             assignment_end_all(store, change->user_id, change->member_id)))
             store_trail(store, change->user_id, change->member_id);
     }
     return sql_found(store, found);
@@ -250,7 +253,8 @@ static bool end_membership(struct store *store, const char *user_id, const char 
         {.sql = "DELETE FROM session WHERE user_id = ?1 AND member_id = ?2"},
     };
     return sql_run(store, &ends[0], TEXT(user_id), TEXT(member_id)) &&
-           sql_run(store, &ends[1], TEXT(user_id), TEXT(member_id)) && end_member(store, member_id);
+           sql_run(store, &ends[1], TEXT(user_id), TEXT(member_id)) &&
+           assignment_end_all(store, user_id, member_id) && end_member(store, member_id);
 }
 
 enum store_result store_remove_member(struct store *store, const struct store_member_change *change,

@@ -1,0 +1,106 @@
+#include "api/inbox/notes.h"
+
+#include "api/auth.h"
+#include "api/inbox/thread_failure.h"
+#include "api/list_cursor.h"
+#include "api/paging.h"
+#include "api/view/inbox_json.h"
+#include "store/note.h"
+
+static const char *text_problem(struct slice text) {
+    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
+}
+
+static const struct text_rule text_rule = {
+    .meaning = "a text of at most 16,384 bytes without NUL characters",
+    .pattern = "^[^\\u0000]*$",
+    .longest = 16384,
+    .check = text_problem};
+
+const struct field notes_fields[] = {
+    {.name = "text",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &text_rule,
+     .example = "Wants an invoice."},
+    {0},
+};
+
+const struct field notes_query[] = {PAGING_FIELDS, {0}};
+
+static void write_note(struct json_writer *data, const struct store_note *note) {
+    json_write_object(data, NULL);
+    json_write_text(data, "id", note->id);
+    json_write_text(data, "threadId", note->thread_id);
+    json_write_text(data, "text", note->text);
+    inbox_write_actor(data, "by", &note->by);
+    json_write_time(data, "createdAt", note->created_at);
+    json_write_end(data);
+}
+
+/* One note more than the limit shows that there are more. */
+int notes_get(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const size_t limit = paging_limit(rq);
+    const char *parts[2] = {NULL};
+    struct store_note *notes;
+    struct json_writer data;
+    size_t count;
+    if (cursor_read(rq, "after", "notes", parts, 2) < 0)
+        return -1;
+    enum store_result result = store_list_notes(caller->store, rq->arena, caller->user.id,
+                                                arena_copy(rq->arena, rq->parameters[0]), parts[1],
+                                                limit + 1, &notes, &count);
+    if (result != STORE_OK)
+        return thread_fail(rq, result);
+    const bool has_more = count > limit;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < count - has_more; i++)
+        write_note(&data, &notes[i]);
+    json_write_end(&data);
+    parts[0] = "notes";
+    parts[1] = has_more ? notes[limit - 1].id : NULL;
+    paging_write_cursor(&data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+int notes_post(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    struct json_writer data;
+    char id[ID_SIZE], thread_id[ID_SIZE];
+    id_make(id, "not_", rq->now);
+    struct store_note note = {
+        .id = id,
+        .thread_id = arena_copy(rq->arena, rq->parameters[0]),
+        .text = json_text(json_get(rq->json, "text"), rq->arena),
+        .by = caller->actor,
+        .created_at = rq->now,
+    };
+    enum store_result result = store_insert_note(caller->store, caller->user.id, &note, thread_id);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT, "The thread has %d notes already; delete one.", NOTES_MAX);
+    if (result != STORE_OK)
+        return thread_fail(rq, result);
+    note.thread_id = thread_id;
+    json_write_start(&data, rq->arena);
+    write_note(&data, &note);
+    return reply_data(rq, json_written(&data));
+}
+
+/* Who may change webhooks deletes notes of others too. */
+int notes_delete(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const char *by = caller->scopes & SCOPE_MANAGE ? NULL : caller->actor.id;
+    enum store_result result = store_delete_note(caller->store, caller->user.id,
+                                                 arena_copy(rq->arena, rq->parameters[0]), by);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND,
+                    "There is no note with this id: GET /v2/threads/:threadId/notes lists them.");
+    if (result == STORE_CONFLICT)
+        return fail(rq, FORBIDDEN, "The note is of another member; an admin can delete it.");
+    return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
+                              : state_fail(rq, result);
+}

@@ -1,0 +1,33 @@
+/* The assignment of threads to members, who take care of them. */
+#ifndef SWITCHBOARD_STORE_ASSIGNMENT_H
+#define SWITCHBOARD_STORE_ASSIGNMENT_H
+
+#include "store/actor.h"
+#include "store/store.h"
+
+struct store_assignment {
+    const char *user_id, *thread_id;
+    const char *member_id; /* to whom; NULL: to none */
+    bool has_from;         /* only while it is assigned to `from`, or to member_id already */
+    const char *from;      /* NULL: to none */
+};
+
+/* Why an assignment is refused, and changes nothing. */
+enum assignment_refusal {
+    ASSIGNMENT_NOT_REFUSED,
+    ASSIGNMENT_TAKEN,     /* it is assigned to another member than `from` */
+    ASSIGNMENT_NO_MEMBER, /* member_id is no member of the workspace who may answer */
+};
+
+/* Assigns the thread; the id of a merged thread means the one that remained. `*assignee`: to whom
+ * it is assigned then, in the arena, id NULL: to none. STORE_NOT_FOUND: no such thread. */
+enum store_result store_assign(struct store *store, struct arena *arena,
+                               const struct store_assignment *assignment, struct actor *assignee,
+                               enum assignment_refusal *refusal);
+
+/* --- internal to the store: within the open transaction --- */
+
+/* Ends the assignments to a member who may not answer any more. False on failure. */
+bool assignment_end_all(struct store *store, const char *user_id, const char *member_id);
+
+#endif

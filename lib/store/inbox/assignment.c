@@ -1,0 +1,96 @@
+#include "store/assignment.h"
+
+#include "store/deed.h"
+#include "store/inbox/change.h"
+#include "store/inbox/thread.h"
+
+/* Reads to whom the thread is assigned; false on failure. */
+static bool read_assignee(struct store *store, struct arena *arena, const char *thread_id,
+                          struct actor *assignee) {
+    static struct statement s = {.sql = "SELECT m.id, m.name FROM thread t JOIN member m "
+                                        "ON m.id = t.assignee_id WHERE t.id = ?1"};
+    *assignee = (struct actor){0};
+    sql_start(store, &s, TEXT(thread_id));
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    *assignee = (struct actor){column_text(&s, 0, arena), column_text(&s, 1, arena)};
+    sql_stop(&s);
+    return true;
+}
+
+static bool write_assignee(struct store *store, const char *user_id, const char *thread_id,
+                           const char *member_id) {
+    static struct statement s = {
+        .sql = "UPDATE thread SET assignee_id = ?2, changed = ?3 WHERE id = ?1"};
+    int64_t change;
+    return change_next(store, user_id, &change) &&
+           sql_run(store, &s, TEXT(thread_id), TEXT(member_id), INTEGER(change));
+}
+
+static bool may_answer(struct store *store, const char *user_id, const char *member_id) {
+    static struct statement s = {.sql = "SELECT role FROM membership WHERE user_id = ?1 "
+                                        "AND member_id = ?2 AND role <> 'viewer'"};
+    char role[ID_SIZE];
+    sql_start(store, &s, TEXT(user_id), TEXT(member_id));
+    return sql_read_id(store, &s, role);
+}
+
+/* Whether both are the same member, or both none. */
+static bool is_same(const char *a, const char *b) {
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static enum assignment_refusal
+refusal_of(struct store *store, const struct store_assignment *assignment, const char *present) {
+    if (assignment->member_id && !may_answer(store, assignment->user_id, assignment->member_id))
+        return ASSIGNMENT_NO_MEMBER;
+    if (assignment->has_from && !is_same(present, assignment->from) &&
+        !is_same(present, assignment->member_id))
+        return ASSIGNMENT_TAKEN;
+    return ASSIGNMENT_NOT_REFUSED;
+}
+
+/* Assigns the thread, which is there. */
+static bool assign(struct store *store, struct arena *arena,
+                   const struct store_assignment *assignment, const char *thread_id,
+                   struct actor *assignee, enum assignment_refusal *refusal) {
+    const char *user_id = assignment->user_id, *member_id = assignment->member_id;
+    if (!read_assignee(store, arena, thread_id, assignee))
+        return false;
+    *refusal = refusal_of(store, assignment, assignee->id);
+    if (*refusal)
+        return true;
+    return (is_same(assignee->id, member_id) ||
+            write_assignee(store, user_id, thread_id, member_id)) &&
+           store_trail(store, user_id, thread_id) &&
+           read_assignee(store, arena, thread_id, assignee);
+}
+
+enum store_result store_assign(struct store *store, struct arena *arena,
+                               const struct store_assignment *assignment, struct actor *assignee,
+                               enum assignment_refusal *refusal) {
+    struct thread_found thread;
+    bool found = false;
+    while (sql_transact(store)) {
+        if (assignment->member_id) /* the member may be removed at the same time */
+            sql_lock(store, LOCK_USER, NULL, &assignment->member_id, 1);
+        sql_lock(store, LOCK_COUNTERS, NULL, &assignment->user_id, 1);
+        found = thread_find(store, assignment->user_id, assignment->thread_id, &thread);
+        if (found)
+            assign(store, arena, assignment, thread.id, assignee, refusal);
+    }
+    return sql_found(store, found);
+}
+
+bool assignment_end_all(struct store *store, const char *user_id, const char *member_id) {
+    static struct statement s = {
+        .sql = "SELECT id FROM thread WHERE user_id = ?1 AND assignee_id = ?2 LIMIT 1"};
+    for (;;) {
+        char id[ID_SIZE];
+        sql_start(store, &s, TEXT(user_id), TEXT(member_id));
+        if (!sql_read_id(store, &s, id))
+            return !sql_failed(store);
+        if (!write_assignee(store, user_id, id, NULL))
+            return false;
+    }
+}
