@@ -3,6 +3,7 @@ import {el} from '../dom.js';
 import {clock, dateTime, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {listOf, lookup, numberOf, objectOf, textOf} from '../shape.js';
+import {isSelf} from '../team.js';
 import {fillText} from '../templates/definition.js';
 import {button} from '../ui.js';
 import {cardsOf, content, isMedia, kindOf, summary} from './describe.js';
@@ -230,6 +231,8 @@ function footer(message, context) {
         message.source === 'echo' && el('span', {}, t('inbox.fromApp')),
         message.source === 'history' && el('span', {}, t('inbox.fromHistory')),
         context.edited && el('span', {}, t('inbox.edited')),
+        message.by && el('span', {class: 'by cut', title: t('inbox.by', {name: message.by.name})},
+            isSelf(message.by) ? t('inbox.you') : message.by.name),
         el('time', {datetime: message.timestamp, title: dateTime(message.timestamp)},
             clock(message.timestamp)),
         message.direction === 'out' && ticks(message.status));
@@ -247,7 +250,8 @@ export function canReact({status}, {isDeleted}) {
 // failed message anew, or null)}.
 export function bubble(message, context) {
     const isOut = message.direction === 'out';
-    const who = isOut ? t('inbox.you') : context.name;
+    const isOther = message.by && !isSelf(message.by);
+    const who = isOther ? message.by.name : isOut ? t('inbox.you') : context.name;
     return el('li', {
         class: `message ${message.direction} type-${message.type}`, id: message.id,
         data: {wamid: message.wamid},

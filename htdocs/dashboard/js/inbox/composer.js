@@ -48,10 +48,10 @@ function isSendKey({key, shiftKey, isComposing}) {
         !matchMedia('(pointer: coarse)').matches;
 }
 
-// composer({thread, onSent, onInput}) returns {root, reply(message), edit(draft), again(message),
-// isOpen(), takeFiles(files), change(thread), focus(), stop()}. isOpen(): whether a message can be
-// written.
-export function composer({thread: first, onSent, onInput: onTyped}) {
+// composer({thread, seenChange, onSent, onInput}) returns {root, reply(message), edit(draft),
+// again(message), isOpen(), takeFiles(files), change(thread), focus(), stop()}. seenChange(): the
+// last change that is shown. isOpen(): whether a message can be written.
+export function composer({thread: first, seenChange, onSent, onInput: onTyped}) {
     let thread = first;
     let {id, quoted, files} = draftOf(thread); // the id is that of what is written now
     let recording = null; // of startVoice
@@ -232,9 +232,9 @@ export function composer({thread: first, onSent, onInput: onTyped}) {
         const base = {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)};
         const sent = draft();
         made[0].draft.quoted = quoted;
-        enqueue(made.map((message, i) => {
+        send(made.map((message, i) => {
             const body = {...(i === 0 ? common() : base), ...message.body};
-            return {...message, threadId: thread.id, body,
+            return {...message, body,
                 key: keyOf(sent, [message.path, message.file?.id, body])};
         }));
         leave(left).then(() => announceSent(sent));
@@ -270,6 +270,12 @@ export function composer({thread: first, onSent, onInput: onTyped}) {
         drawAbove();
     }
 
+    // A colleague who answers at the same time, or has answered what is not shown yet, is reported.
+    function send(made) {
+        const seen = `${thread.id} ${seenChange()}`;
+        return enqueue(made.map((message) => ({...message, threadId: thread.id, seen})));
+    }
+
     // Sends a failed message anew: a function, or null where it cannot be sent now.
     function again(message) {
         const state = stateOf(thread, serverTime());
@@ -277,7 +283,7 @@ export function composer({thread: first, onSent, onInput: onTyped}) {
             {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)},
             state === 'open');
         return fresh && (() => {
-            enqueue([{...fresh, threadId: thread.id, key: newKey()}]);
+            send([{...fresh, key: newKey()}]);
             onSent();
         });
     }
@@ -289,8 +295,8 @@ export function composer({thread: first, onSent, onInput: onTyped}) {
         });
         if (!chosen)
             return;
-        enqueue([{
-            threadId: thread.id, key: newKey(), path: '/v2/templates/send', text: chosen.text,
+        send([{
+            key: newKey(), path: '/v2/templates/send', text: chosen.text,
             draft: null,
             body: {...common(), templateName: chosen.name, language: chosen.language,
                 ...(chosen.components.length ? {components: chosen.components} : {})},

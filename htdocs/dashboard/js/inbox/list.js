@@ -4,6 +4,7 @@ import {el, fill, update} from '../dom.js';
 import {clock, date, number, relative, span, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {address, go} from '../router.js';
+import {isSelf} from '../team.js';
 import {button, empty, errorBox, loading} from '../ui.js';
 import {iconOf, identityOf, initials, nameOf, summary} from './describe.js';
 import {ticks} from './bubble.js';
@@ -74,6 +75,9 @@ function item(thread, {filters, selected, hasManyLines}) {
             el('time', {class: 'small muted', datetime: thread.lastMessageAt},
                 when(thread.lastMessageAt))),
         el('span', {class: 'thread-bottom'}, preview(thread.lastMessage), marks(thread),
+            thread.assignee && el('span', {class: 'badge plain assignee-mark cut',
+                title: t('inbox.assign.present', {name: thread.assignee.name})},
+            isSelf(thread.assignee) ? t('inbox.you') : thread.assignee.name),
             thread.isBlocked && el('span', {class: 'blocked-mark', title: t('inbox.blocked')},
                 icon('block'), el('span', {class: 'off-screen'}, t('inbox.blocked'))),
             thread.unread > 0 && el('span', {class: 'badge count'},
@@ -93,8 +97,8 @@ function isNewer(a, b) {
 
 // threadList({filters, lines}) returns {root, change(threads), select(id), reload(), draw(),
 // drop(id), loaded}; `loaded` is a promise of its first answer or failure.
-// filters: {line, q, unread, waiting, failed} of the address; `lines`: a promise of the lines. A
-// thread names its line where there are several.
+// filters: {line, q, unread, waiting, failed, assignee} of the address; `lines`: a promise of the
+// lines. A thread names its line where there are several.
 export function threadList({filters, lines}) {
     const list = el('ul', {class: 'threads'});
     const foot = el('div', {class: 'more'});
@@ -129,6 +133,14 @@ export function threadList({filters, lines}) {
         drawFoot(items.length);
     }
 
+    function nothing() {
+        const {q, waiting, unread, failed, assignee} = filters;
+        if (waiting && !q && !assignee)
+            return empty(t('inbox.noneWaiting'));
+        return q || waiting || unread || failed || assignee ? empty(t('inbox.noneFound'))
+            : empty(t('inbox.none'), t('inbox.noneText'));
+    }
+
     // The list says that it is empty only when it was read.
     function drawFoot(count) {
         if (state === 'loading')
@@ -138,9 +150,7 @@ export function threadList({filters, lines}) {
         else if (cursor)
             fill(foot, button(t('ui.more'), () => read(cursor), {kind: 'quiet'}));
         else if (!count)
-            fill(foot, filters.waiting && !filters.q ? empty(t('inbox.noneWaiting'))
-                : filters.q || filters.unread || filters.failed ? empty(t('inbox.noneFound'))
-                : empty(t('inbox.none'), t('inbox.noneText')));
+            fill(foot, nothing());
         else
             fill(foot);
     }
@@ -149,7 +159,7 @@ export function threadList({filters, lines}) {
         const mine = ++turn;
         const [answer, known] = await Promise.all([call('GET', '/v2/threads', {query: {
             lineId: filters.line, q: filters.q, unread: filters.unread, waiting: filters.waiting,
-            failed: filters.failed, limit: PAGE, after}}),
+            failed: filters.failed, assignee: filters.assignee, limit: PAGE, after}}),
         lines]);
         if (mine !== turn)
             return;
@@ -176,12 +186,18 @@ export function threadList({filters, lines}) {
         tellLoaded();
     }
 
+    function isOfAssignee({assignee}) {
+        return !filters.assignee || (filters.assignee === 'none' ? !assignee
+            : filters.assignee === 'me' ? isSelf(assignee) : assignee?.id === filters.assignee);
+    }
+
     // Whether a thread belongs to the list. A search is answered by the API only.
     function fits(thread) {
         return (!filters.line || thread.line.id === filters.line) &&
             ((!filters.unread || thread.unread > 0) &&
                 (!filters.waiting || thread.waitingSince) &&
-                (!filters.failed || thread.failedAt) || thread.id === selected) &&
+                (!filters.failed || thread.failedAt) && isOfAssignee(thread) ||
+                thread.id === selected) &&
             (!filters.q || threads.has(thread.id));
     }
 

@@ -6,6 +6,7 @@ import {lookup, textOf} from '../shape.js';
 import {errorBox, loading, button} from '../ui.js';
 import {bubble} from './bubble.js';
 import {content} from './describe.js';
+import {noteRow} from './notes.js';
 
 const PAGE = 50;
 const NEAR = 700; // pixels from the top at which older messages are loaded
@@ -47,11 +48,11 @@ export function firstPage(id) {
 // messageList({thread, definitionOf, open, reply, react, again, onEnd}) returns {root, load(first),
 // refresh(), redraw(), drawDays(), has(wamid), reveal(id), newest(), lastReceived(),
 // ownReaction(message), seenChange(), showEnd(), isAtEnd(), countUnread(count), steady(work),
-// stop(), end}. reveal(id) shows a message, and returns whether it has a place. `first` is a
-// promise of firstPage, or null; `end` is the element below the messages. refresh() returns the
-// messages that have arrived; lastReceived() the last one that the platform has delivered;
-// seenChange() the number of the last change that is shown. onEnd() is called when the user has
-// scrolled to the newest message.
+// setNotes(notes, remove), stop(), end}. reveal(id) shows a message, and returns whether it has a
+// place. `first` is a promise of firstPage, or null; `end` is the element below the messages.
+// refresh() returns the messages that have arrived; lastReceived() the last one that the platform
+// has delivered; seenChange() the number of the last change that is shown. setNotes() shows notes
+// between the messages. onEnd() is called when the user has scrolled to the newest message.
 export function messageList({thread, definitionOf, open, reply, react, again, onEnd}) {
     const list = el('ol', {class: 'messages', on: {keydown: onKey, focusin: onFocus}});
     const top = el('div', {class: 'messages-top'});
@@ -68,6 +69,9 @@ export function messageList({thread, definitionOf, open, reply, react, again, on
     const byWamid = new Map(); // wamid -> message
     const days = new Map(); // day -> its row
     const about = new Map(); // wamid -> [reactions, edits and deletions of it]
+    const noteRows = new Map(); // id of a note -> its row
+    let notes = []; // newest first
+    let removeNote = null;
     const ids = []; // of the messages that are shown or can be, oldest first
     let from = 0, to = 0; // ids[from] to ids[to - 1] have a row
     let cursor = null;
@@ -253,6 +257,40 @@ export function messageList({thread, definitionOf, open, reply, react, again, on
             if (first.previousSibling !== node)
                 list.insertBefore(node, first);
         }
+        drawNotes();
+    }
+
+    // The row that a note stands before, null: at the end; undefined: its place is not shown.
+    function placeOf({id, createdAt}) {
+        const at = position({timestamp: createdAt, id});
+        const isBefore = at < from || (at === from && (from > 0 || cursor));
+        if (isBefore || at > to || (at === to && to < ids.length))
+            return undefined;
+        return at < to ? byId.get(ids[at]).node : null;
+    }
+
+    // Notes are rows between the messages, by their time.
+    function drawNotes() {
+        const gone = new Map(noteRows);
+        for (const note of notes.toReversed()) {
+            const next = placeOf(note);
+            if (next === undefined)
+                continue;
+            const row = noteRows.get(note.id) ?? noteRow(note, (one) => removeNote(one));
+            noteRows.set(note.id, row);
+            gone.delete(note.id);
+            list.insertBefore(row, next);
+        }
+        for (const [id, row] of gone) {
+            row.remove();
+            noteRows.delete(id);
+        }
+    }
+
+    function setNotes(fresh, remove) {
+        notes = fresh;
+        removeNote = remove;
+        steady(drawNotes);
     }
 
     // --- Keyboard: the messages are one stop of the Tab key, arrows lead through them ---
@@ -444,7 +482,7 @@ export function messageList({thread, definitionOf, open, reply, react, again, on
     const resized = new ResizeObserver(() => isFollowing && showEnd());
     resized.observe(scroll);
     return {
-        root, load, refresh, showEnd, end, steady, drawDays, isAtEnd, countUnread,
+        root, load, refresh, showEnd, end, steady, drawDays, isAtEnd, countUnread, setNotes,
         redraw: () => steady(() => ids.slice(from, to).forEach(redraw)),
         has: (wamid) => byWamid.has(wamid),
         reveal: (id) => showRow(() => byId.has(id) && id, FOUND_PAGES),

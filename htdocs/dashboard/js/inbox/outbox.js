@@ -12,7 +12,8 @@ const PAUSES = [1000, 2000, 4000]; // before the repetitions after a lost answer
 const LONGEST_QUESTION = 23 * 3600 * 1000;
 const KIND = 'outbox';
 
-// {id, batch, threadId, key, path, body, file, draft, text, state, error, progress, wamid, at}
+// {id, batch, threadId, key, path, body, file, draft, text, seen, state, error, progress, wamid,
+// at}
 const entries = [];
 const awaited = new Set(); // batches that another tab sends
 const listeners = new Set();
@@ -83,7 +84,8 @@ function set(entry, state, error = null) {
         return; // its user has logged out
     entry.state = state;
     entry.error = error && {message: error.message, status: error.status,
-        requestId: error.requestId, isOfUpload: isUploading(entry)};
+        requestId: error.requestId, isOfUpload: isUploading(entry),
+        colleague: colleagueOf(error)};
     if (state === 'sent')
         drop(entry);
     else
@@ -168,9 +170,16 @@ export function newKey() {
         .map((part) => part.toString(16).padStart(8, '0')).join('')}`;
 }
 
+// The member who answers, or has answered, the same thread: {reason, by}; null for other errors.
+function colleagueOf({status, details}) {
+    return status === 409 && details?.by ? {reason: details.reason, by: details.by} : null;
+}
+
 // A request that is refused before its key is looked up, as without a session, says nothing of an
-// earlier one with the same key.
+// earlier one with the same key. The colleague is looked for after the key.
 function isUnknown(error, entry) {
+    if (colleagueOf(error))
+        return false;
     return error.status === 0 || error.status >= 500 || error.status === 408 ||
         (error.status === 409 && error.details?.outcome !== undefined) ||
         (entry.isDoubtful && [401, 403, 409, 429].includes(error.status));
@@ -241,7 +250,8 @@ async function upload(entry) {
 async function attempt(entry) {
     if (entry.file && !mediaOf(entry).mediaId)
         await upload(entry);
-    const answer = await call('POST', entry.path, {body: entry.body, key: entry.key});
+    const answer = await call('POST', entry.path,
+        {body: entry.body, key: entry.key, seen: entry.seen});
     entry.wamid = answer.messages?.[0]?.id;
 }
 
@@ -308,7 +318,8 @@ function deliverNext() {
 // Adds messages and sends them, one after another: [{threadId, key, path, body, text, draft}]. With
 // a file to upload first, `file` is {id, file, uploadKey, phoneNumberId}, and the body's `media` or
 // `sticker` gets its id. `text` is what the page shows, `draft` the {text, quoted} that it was made
-// of, or null. Messages of the same draft in two tabs have the same keys: one tab sends them.
+// of, or null, `seen` the thread and its last change that the user has seen. Messages of the same
+// draft in two tabs have the same keys: one tab sends them.
 export async function enqueue(messages) {
     const now = Date.now();
     const fresh = messages.map((message, i) => ({...message, id: `out-${message.key}`,
@@ -339,9 +350,12 @@ function leaveToOther(entry) {
 
 // A failed message is sent again as a new one: its key has its answer, unless its file was not
 // uploaded.
+// After a colleague's answer it is the user's wish to send it all the same.
 export function sendAgain(entry) {
     if (!isUploading(entry))
         entry.key = newKey();
+    if (entry.error?.colleague)
+        entry.seen = null;
     entry.askedAt = Date.now();
     entry.isDoubtful = false;
     return deliver(entry);

@@ -5,8 +5,10 @@ import {clock, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {checkChanges} from '../live.js';
 import {setThing} from '../title.js';
+import {answering, isSelf} from '../team.js';
 import {definitions} from '../templates/store.js';
 import {button, confirm, showError, toast} from '../ui.js';
+import {assign} from './assign.js';
 import {composer, isSilent, recipientOf, stateOf} from './composer.js';
 import {identityOf, nameOf, summary} from './describe.js';
 import {showContact, showMessage} from './details.js';
@@ -15,6 +17,7 @@ import {formatted} from './formatted.js';
 import {threadSearch} from './found.js';
 import {avatar} from './list.js';
 import {messageList} from './messages.js';
+import {deleteNote, notesState, readNotes, writeNote} from './notes.js';
 import {
     canAsk, canCancel, cancel, deliver, moveOutbox, newKey, onOutbox, remove, removeShown,
     restoreOutbox, sendAgain, settle, waiting,
@@ -47,8 +50,9 @@ const STATES = {
     sent: () => t('inbox.status.accepted'),
     unknown: (entry) => t(canAsk(entry) ? 'inbox.unknown' : 'inbox.unknownLong'),
     stopped: () => t('inbox.uploadStopped'),
-    failed: ({error}) => error.isOfUpload
-        ? t('inbox.uploadFailed', {reason: error.message}) : error.message,
+    failed: ({error}) => error.colleague
+        ? t(`inbox.colleague.${error.colleague.reason}`, {name: error.colleague.by.name})
+        : error.isOfUpload ? t('inbox.uploadFailed', {reason: error.message}) : error.message,
     cancelled: () => t('inbox.cancelled'),
 };
 
@@ -69,7 +73,8 @@ function pendingActions(entry, onEdit) {
     return el('div', {class: 'actions'},
         entry.state === 'unknown' && canAsk(entry)
             ? button(t('inbox.checkAgain'), () => deliver(entry), {icon: 'refresh'})
-            : button(t('inbox.sendAgain'), () => sendAgain(entry), {icon: 'refresh'}),
+            : button(t(entry.error?.colleague ? 'inbox.sendAnyway' : 'inbox.sendAgain'),
+                () => sendAgain(entry), {icon: entry.error?.colleague ? 'send' : 'refresh'}),
         entry.state !== 'unknown' && entry.draft && button(t('inbox.editAgain'), edit),
         button(t('inbox.discard'), () => remove(entry), {kind: 'quiet'}));
 }
@@ -99,6 +104,8 @@ function pending(entry, onEdit) {
 export function threadView({thread: first, lines, onThread, listAddress}) {
     let thread = first;
     let isLeft = false; // it was marked as unread
+    let hasTeam = false; // several members answer
+    let shownNotes = null; // notesState of those that are shown
     let search = null; // the search within the thread, while it is open
     const root = el('section', {class: 'thread-view', 'aria-labelledby': 'thread-name'});
     const head = el('header', {class: 'thread-head'});
@@ -116,7 +123,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         phoneNumberId: thread.line.phoneNumberId, lastReceived: () => list.lastReceived(),
     });
     const writer = composer({
-        thread, onInput: shownReceipts.write,
+        thread, seenChange: () => list.seenChange(), onInput: shownReceipts.write,
         onSent() {
             shownReceipts.sent();
             list.showEnd();
@@ -142,9 +149,11 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
                 el('p', {class: 'small muted cut'}, [identityOf(thread.contact),
                     thread.line.name ?? thread.line.phoneNumber].filter(Boolean).join(' · '))),
             windowState(thread),
-            el('div', {class: 'actions'}, doneButton(),
+            el('div', {class: 'actions'}, assigneeButton(), doneButton(),
                 button(t('inbox.searchThread'), toggleSearch,
                     {kind: 'quiet', icon: 'search', isIconOnly: true}),
+                button(t('inbox.notes.add'), addNote,
+                    {kind: 'quiet', icon: 'log', isIconOnly: true}),
                 button(t('inbox.markUnread'), markUnread,
                     {kind: 'quiet', icon: 'dot', isIconOnly: true}),
                 button(t('inbox.contact'), () => void showContact(thread.contact, lines),
@@ -175,6 +184,57 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         } catch (error) {
             showError(error);
         }
+    }
+
+    // Shown where several members answer.
+    function assigneeButton() {
+        const name = thread.assignee && (isSelf(thread.assignee) ? t('inbox.you')
+            : thread.assignee.name);
+        return (hasTeam || thread.assignee) && button(name ?? t('inbox.assign.open'),
+            changeAssignee, {icon: 'person', title: t('inbox.assign.title'),
+                class: `button quiet assigned ${name ? 'is-assigned' : ''}`});
+    }
+
+    async function changeAssignee() {
+        const assignee = await assign(thread);
+        if (assignee === undefined)
+            return;
+        change({...thread, assignee});
+        onThread(thread);
+        checkChanges();
+    }
+
+    // Reads the notes when they have changed.
+    async function drawNotes() {
+        const state = notesState(thread);
+        if (state === shownNotes)
+            return;
+        shownNotes = state;
+        try {
+            const notes = thread.notesChange === null ? [] : await readNotes(thread.id);
+            list.setNotes(notes, removeNote);
+        } catch (error) {
+            shownNotes = null;
+            throw error;
+        }
+    }
+
+    async function showNotesAnew() {
+        change(await call('GET', `/v2/threads/${thread.id}`));
+        await drawNotes();
+        checkChanges();
+    }
+
+    async function addNote() {
+        if (!await writeNote(thread.id))
+            return;
+        await showNotesAnew();
+        list.showEnd();
+    }
+
+    async function removeNote(note) {
+        if (await deleteNote(note))
+            await showNotesAnew();
     }
 
     // Done, while there is something to do; after it the way back.
@@ -282,6 +342,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         while (arrivals.childElementCount > ANNOUNCED)
             arrivals.firstChild.remove();
         settle(thread.id, list.has);
+        await drawNotes();
         await markRead();
     }
 
@@ -294,6 +355,10 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         removeShown(id, list.has);
         drawOutbox();
     });
+    answering().then((members) => {
+        hasTeam = members.length > 1;
+        drawHead();
+    }).catch(showError);
     drawHead();
     fill(root, head, arrivals, list.root, writer.root);
     const stopDrop = dropZone(root, {isOpen: writer.isOpen, take: writer.takeFiles});
@@ -306,6 +371,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         async load(messages, at) {
             moveOutbox(thread);
             await list.load(messages);
+            await drawNotes().catch(showError);
             settle(thread.id, list.has);
             drawOutbox();
             list.showEnd();

@@ -10,6 +10,7 @@ import {threadView} from '../inbox/thread.js';
 import {onChanges, onCounts} from '../live.js';
 import {countText} from '../notices.js';
 import {address, keepInAddress} from '../router.js';
+import {answering, isSelf} from '../team.js';
 import {setThing} from '../title.js';
 import {choices, errorBox, loading, showError} from '../ui.js';
 
@@ -38,7 +39,18 @@ function partChoice(filters, onFilter) {
     };
 }
 
-function filterBar(filters, lines, parts, onFilter) {
+// Of whom the threads are; where several members answer.
+function assigneeChoice(filters, members, onFilter) {
+    const others = members.filter((one) => !isSelf(one));
+    return members.length > 1 && el('select', {
+        'aria-label': t('inbox.assign.filter'), value: filters.assignee ?? '', class: 'line-choice',
+        on: {change: (event) => onFilter({assignee: event.currentTarget.value})},
+    }, [['', t('inbox.assign.all')], ['me', t('inbox.assign.mine')],
+        ['none', t('inbox.assign.unassigned')], ...others.map(({id, name}) => [id, name])]
+        .map(([value, text]) => el('option', {value}, text)));
+}
+
+function filterBar(filters, {lines, members}, parts, onFilter) {
     let timer;
     const search = el('input', {
         type: 'search', value: filters.q ?? '', placeholder: t('inbox.search'),
@@ -52,7 +64,7 @@ function filterBar(filters, lines, parts, onFilter) {
     });
     return el('div', {class: 'thread-filters', role: 'search'},
         el('div', {class: 'search-box'}, icon('search'), search),
-        el('div', {class: 'row'}, parts,
+        el('div', {class: 'row'}, parts, assigneeChoice(filters, members, onFilter),
             lines.length > 1 && el('select', {
                 'aria-label': t('inbox.line'), value: filters.line ?? '', class: 'line-choice',
                 on: {change: (event) => onFilter({line: event.currentTarget.value})},
@@ -117,11 +129,12 @@ export async function show(root, parameters) {
 
     let counts = null;
     let parts = null;
+    let members = [];
 
     function filterControls(used) {
         parts = partChoice(filters, onFilter);
         parts.draw(counts);
-        return filterBar(filters, used, parts.root, onFilter);
+        return filterBar(filters, {lines: used, members}, parts.root, onFilter);
     }
 
     // The controls follow the address, as after the browser's back button.
@@ -220,6 +233,7 @@ export async function show(root, parameters) {
     }
 
     try {
+        members = await answering();
         const used = (await lines).filter(({archivedAt}) => !archivedAt);
         side.querySelector(':scope > .loading').replaceWith(filterControls(used));
     } catch (error) {

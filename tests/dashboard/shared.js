@@ -1,0 +1,145 @@
+// The inbox of several members: assignments, and answers at the same time.
+const assert = require('node:assert/strict');
+const {openThread, sandbox, sentMessages} = require('./sandbox.js');
+const {until, untilCount} = require('./until.js');
+
+const {LINE} = process.env;
+
+// Lets a person write to the line.
+function says(base, person, text) {
+    return sandbox('POST', 'webhooks', {url: `${base}/platform/webhook`, phoneNumberId: LINE,
+        ...person, kind: 'text', text});
+}
+
+const itemOf = (page, {name}) => page.locator('.thread', {hasText: name});
+const bubbleOf = (page, text) => page.locator('.message', {hasText: text});
+
+async function send(page, text) {
+    await page.getByLabel('Write a message').fill(text);
+    await page.keyboard.press('Enter');
+}
+
+// A page of the agent Kim, beside that of the owner.
+async function pageOfKim({newContext, logInAnew}, email, password) {
+    const kim = await (await newContext()).newPage();
+    await logInAnew(email, password, kim);
+    return kim;
+}
+
+exports.assignment = async (test, email, password) => {
+    const {page, open, logIn, settled, step, BASE} = test;
+    const ada = {phone: '16505552001', name: 'Ada Assigned'};
+    const ben = {phone: '16505552002', name: 'Ben Beyond'};
+    await logIn();
+    const kim = await pageOfKim(test, email, password);
+    const openKim = {page: kim, open: (address) => open(address, kim)};
+    await says(BASE, ada, 'For one of you');
+    await says(BASE, ben, 'For another one');
+    step('a member takes a conversation, which the others see');
+    await openThread(test, ada.name);
+    await openThread(openKim, ada.name);
+    await page.getByRole('button', {name: 'Assign', exact: true}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Me'}).click();
+    await page.locator('.assigned', {hasText: 'You'}).waitFor();
+    await kim.locator('.assigned.is-assigned').waitFor();
+    step('the list shows the own ones, or those of no member');
+    await open('/inbox');
+    await page.getByLabel('Assigned to').selectOption('me');
+    await settled(page);
+    await itemOf(page, ada).locator('.assignee-mark', {hasText: 'You'}).waitFor();
+    await untilCount(itemOf(page, ben), 0);
+    await page.getByLabel('Assigned to').selectOption('none');
+    await itemOf(page, ben).waitFor();
+    await untilCount(itemOf(page, ada), 0);
+    step('a member who was not the first sees who was');
+    await openThread(test, ben.name);
+    await openThread(openKim, ben.name);
+    await kim.route('**/v2/changes*', (route) => route.fulfill({status: 304}));
+    await kim.getByRole('button', {name: 'Assign', exact: true}).click();
+    await kim.getByRole('dialog').waitFor();
+    await page.getByRole('button', {name: 'Assign', exact: true}).click();
+    await page.getByRole('dialog').getByRole('button', {name: 'Me'}).click();
+    await page.locator('.assigned', {hasText: 'You'}).waitFor();
+    await kim.getByRole('dialog').getByRole('button', {name: 'Me'}).click();
+    await kim.getByText('was quicker').waitFor();
+    await kim.locator('.assigned.is-assigned').waitFor();
+    await kim.unroute('**/v2/changes*');
+    step('and takes it over, and gives it back');
+    await kim.locator('.assigned').click();
+    await kim.getByRole('dialog').getByRole('button', {name: 'Me'}).click();
+    await page.locator('.assigned', {hasText: 'Kim'}).waitFor();
+    await kim.locator('.assigned').click();
+    await kim.getByRole('dialog').getByRole('button', {name: 'No one'}).click();
+    await page.getByRole('button', {name: 'Assign', exact: true}).waitFor();
+};
+
+exports.bothAnswer = async (test, email, password) => {
+    const {page, open, logIn, step, BASE} = test;
+    const cay = {phone: '16505552003', name: 'Cay Called'};
+    await logIn();
+    const kim = await pageOfKim(test, email, password);
+    await says(BASE, cay, 'Are you there?');
+    await openThread(test, cay.name);
+    await openThread({page: kim, open: (address) => open(address, kim)}, cay.name);
+    await bubbleOf(page, 'Are you there?').waitFor();
+    await bubbleOf(kim, 'Are you there?').waitFor();
+    step('the second answer is not sent, says whose was first, and can be written on');
+    let isHeld = true;
+    await kim.route('**/v2/changes*', (route) =>
+        isHeld ? route.fulfill({status: 304}) : route.continue());
+    await send(page, 'Yes, from the owner');
+    await bubbleOf(page, 'Yes, from the owner').locator('.by', {hasText: 'You'}).waitFor();
+    await send(kim, 'Yes, from Kim');
+    const refused = kim.locator('.message.pending.failed');
+    await refused.getByText('has answered meanwhile').waitFor();
+    assert.equal((await sentMessages('Yes, from Kim')).length, 0);
+    isHeld = false;
+    await bubbleOf(kim, 'Yes, from the owner').locator('.by').waitFor();
+    await refused.getByRole('button', {name: 'Edit'}).click();
+    assert.equal(await kim.getByLabel('Write a message').inputValue(), 'Yes, from Kim');
+    step('after the other answer was seen it is sent');
+    await kim.keyboard.press('Enter');
+    await bubbleOf(page, 'Yes, from Kim').locator('.by', {hasText: 'Kim'}).waitFor();
+    step('or at once, when the member wants that');
+    isHeld = true;
+    await send(page, 'One more of the owner');
+    await bubbleOf(page, 'One more of the owner').locator('.by').waitFor();
+    await send(kim, 'One more of Kim');
+    await refused.getByRole('button', {name: 'Send anyway'}).click();
+    await until(() => sentMessages('One more of Kim'), ({length}) => length === 1, 'not sent');
+    isHeld = false;
+    await bubbleOf(page, 'One more of Kim').waitFor();
+};
+
+exports.notes = async (test, email, password) => {
+    const {page, open, logIn, step, BASE} = test;
+    const dee = {phone: '16505552004', name: 'Dee Described'};
+    await logIn();
+    const kim = await pageOfKim(test, email, password);
+    await says(BASE, dee, 'A question');
+    await openThread(test, dee.name);
+    await openThread({page: kim, open: (address) => open(address, kim)}, dee.name);
+    step('a note appears for the others, and is not sent');
+    await page.getByRole('button', {name: 'Add a note'}).click();
+    await page.getByLabel('Note', {exact: true}).fill('Wants <b>an invoice</b>');
+    await page.getByRole('button', {name: 'Add the note'}).click();
+    await page.locator('.note-row', {hasText: 'Wants <b>an invoice</b>'}).waitFor();
+    await kim.locator('.note-row', {hasText: 'Note of'}).waitFor();
+    assert.equal((await sentMessages('invoice')).length, 0);
+    step('it stands between the messages by its time');
+    await says(BASE, dee, 'Another question');
+    await bubbleOf(page, 'Another question').waitFor();
+    const rows = await page.locator('.messages li.message, .messages li.note-row').allInnerTexts();
+    assert.deepEqual(rows.map((text) => /invoice|Another|A question/.exec(text)?.[0]),
+        ['A question', 'invoice', 'Another']);
+    step('an agent deletes own notes only, and the others see that one is gone');
+    assert.equal(await kim.getByRole('button', {name: 'Delete the note'}).count(), 0);
+    await kim.getByRole('button', {name: 'Add a note'}).click();
+    await kim.getByLabel('Note', {exact: true}).fill('Of Kim');
+    await kim.getByRole('button', {name: 'Add the note'}).click();
+    const ofKim = page.locator('.note-row', {hasText: 'Of Kim'});
+    await ofKim.waitFor();
+    await kim.getByRole('button', {name: 'Delete the note'}).click();
+    await kim.getByRole('dialog').getByRole('button', {name: 'Delete the note'}).click();
+    await untilCount(ofKim, 0);
+};

@@ -1,0 +1,37 @@
+#!/usr/bin/env bats
+# The inbox of several members in Chromium, with the sandbox as the platform.
+# transports: cgi fcgi
+# needs: node
+load helpers/all
+load helpers/session
+load helpers/browser
+
+setup_file() {
+    start_stack
+    make_user
+    make_password
+    export KIM_EMAIL=kim@example.org KIM_PASSWORD='a first good password'
+    make_member '' "$KIM_EMAIL" agent
+    set_password KIM_ "$KIM_PASSWORD"
+    db "UPDATE member SET name = 'Kim' WHERE email = '$KIM_EMAIL'"
+    start_browser
+}
+
+teardown_file() {
+    stop_browser
+    stop_stack
+}
+
+# bats test_tags=route
+@test "members take conversations, see whose they are, and who was quicker" {
+    browse shared assignment "$KIM_EMAIL" "$KIM_PASSWORD"
+}
+
+# bats test_tags=route
+@test "two members answer at once: one is sent, the other keeps the text and sees whose was first" {
+    browse shared bothAnswer "$KIM_EMAIL" "$KIM_PASSWORD"
+}
+
+@test "members write notes for each other, which are between the messages and are never sent" {
+    browse shared notes "$KIM_EMAIL" "$KIM_PASSWORD"
+}
