@@ -1,15 +1,19 @@
 /* What an inbox writes: blocks of contacts, which messages are read, what is done and by whom, how
- * long it is kept, and that a person is erased. */
+ * long it is kept, and that a person is erased. The export of a person is here too, because it
+ * leaves a row in the trail. */
 #include "api/auth.h"
 #include "api/inbox/assignments.h"
 #include "api/inbox/notes.h"
 #include "api/inbox/thread_failure.h"
+#include "api/request_trail.h"
 #include "api/view/inbox_json.h"
+#include "payload/export_json.h"
 #include "store/block.h"
 #include "store/done_mark.h"
 #include "store/erasure.h"
 #include "store/read_mark.h"
 #include "store/retention.h"
+#include "web/reply.h"
 
 static int fail_contact(struct request *rq) {
     return fail(rq, NOT_FOUND, "There is no contact with this id: GET /v2/contacts lists them.");
@@ -258,6 +262,40 @@ static int post_erase(struct request *rq) {
     return result == STORE_OK ? reply_erasure(rq, &erasure) : state_fail(rq, result);
 }
 
+/* --- POST /v2/contacts/:contactId/export --- */
+
+static bool send_bytes(void *context, struct slice bytes) {
+    return reply_more(context, bytes) == 0;
+}
+
+/* The status is sent already when a failure arises: the document is then no valid JSON. */
+static int stream_export(struct request *rq, const struct store_export *export) {
+    const struct export_sink sink = {send_bytes, rq};
+    reply_header(rq, "Content-Disposition",
+                 arena_printf(rq->arena, "attachment; filename=\"%s.json\"", export->contact_id));
+    if (reply_stream(rq, 200, REPLY_JSON, -1) ||
+        reply_more(rq, SLICE("{\"success\":true,\"data\":")))
+        return 0;
+    enum store_result result = export_write_contact(rq->caller->store, export, rq->now, &sink);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    reply_more(rq, SLICE("}"));
+    return 0;
+}
+
+static int post_export(struct request *rq) {
+    struct store *store = rq->caller->store;
+    struct store_export export;
+    enum store_result result = store_find_export(store, rq->arena, rq->caller->user.id,
+                                                 arena_copy(rq->arena, rq->parameters[0]), &export);
+    if (result == STORE_NOT_FOUND)
+        return fail_contact(rq);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    request_release(rq); /* a view would hold an older state */
+    return trail_leave(rq, store, export.contact_id) ? -1 : stream_export(rq, &export);
+}
+
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "PUT", .path = "/v2/contacts/:contactId/block",
@@ -267,6 +305,10 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/contacts/:contactId/block",
      .trail = "contact.unblock",
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_block, .query = block_fields},
+    {.method = "POST", .path = "/v2/contacts/:contactId/export",
+     .trail = "contact.export",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_export, .body = BODY_JSON,
+     .fields = no_fields},
     {.method = "POST", .path = "/v2/contacts/:contactId/erase",
      .trail = "contact.erase",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_erase, .body = BODY_JSON,

@@ -98,6 +98,10 @@ add_templates() {
     browse inbox head
 }
 
+@test "the data of a person are saved as a file, the person is erased after a question, and is a new contact then" {
+    browse inbox person
+}
+
 @test "a blocked contact has no composer until it is unblocked" {
     browse inbox block
 }

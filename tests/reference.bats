@@ -266,14 +266,15 @@ clauses() {
         [[ $route != PATCH*/templates/* ]] || sandbox POST templates/7003 \
             '{"status":"APPROVED","components":[{"type":"BODY","text":"Hi"}]}' >/dev/null
         count=$((count + 1))
-    done 4< <(jq -r '.paths | to_entries[] | .key as $path | .value | to_entries[]
+    done 4< <(jq -r '[.paths | to_entries[] | .key as $path | .value | to_entries[]
         | (.key | ascii_upcase) as $method
         | .value.requestBody?.content["application/json"].example? // empty
         | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
             | sub("[{]webhookId[}]"; "whk_sample") | sub("[{]tokenId[}]"; "tok_sample")
             | sub("[{]memberId[}]"; "mbr_sample")
-            | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson] | @tsv' \
+            | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson]]
+        | sort_by(.[0] | endswith("/erase"))[] | @tsv' \
         "$DOC/htdocs/openapi.json")
     ((count > 14)) || fail "only $count examples"
 }

@@ -155,6 +155,7 @@ or --describe for JSON"
 
 # The answers that are no envelope; the platform's verification has its parameters.
 answers_sample() {
+    local form=''
     [[ $route != /platform/webhook || $method != GET ]] ||
         url+='?hub.mode=subscribe&hub.challenge=5&hub.verify_token=test-verify-token'
     number=$((number + 1))
@@ -164,9 +165,10 @@ answers_sample() {
         assert_status 200
         ;;
     'GET /dashboard' | 'GET /v2/docs') assert_status 301 ;;
+    'POST /v2/contacts/:contactId/export') assert_success && form=streamed ;;
     *) assert_success ;;
     esac
-    assert_conventions
+    assert_conventions "$form"
     assert_header X-Request-Id "sample-$number"
     assert_logged
 }

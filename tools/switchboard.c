@@ -248,6 +248,13 @@ const struct command commands[] = {
                 "deletes the rest in parts. A repetition prints how far it has come. After a\n"
                 "restoration of a backup, repeat it for each contact that was erased since the\n"
                 "backup was made."},
+    {.noun = "contact", .verb = "export", .needs = NEEDS_STORE, .run = contact_export,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_CONTACT_ID},
+     .summary = "print all that is held of a person",
+     .details = "One JSON document: the contact with its identities, threads, messages and events,\n"
+                "raw updates of the platform, and who received what. It is printed while it is\n"
+                "read. One that broke off is no valid JSON. Files that the platform has are named\n"
+                "by their id and the path by which they can be downloaded."},
 
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
      .required = OPTION(CONTACT), .options = OPTION(LIMIT) | OPTION(AFTER),

@@ -738,6 +738,40 @@ exports.userIdOnly = async ({page, open, logIn, step, BASE}) => {
     await untilText(code, /phone number only/);
 };
 
+// A person asks for the data, then to be erased, and then writes again.
+exports.person = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551041', name: 'Gracia Gone'};
+    const dialog = page.getByRole('dialog', {name: person.name, exact: true});
+    await platform(BASE, {...person, kind: 'text', text: 'What do you hold of me?'});
+    await logIn();
+    await openThread({page, open}, person.name);
+    step('all that is held of the person is saved as a file');
+    await page.getByRole('button', {name: 'Contact', exact: true}).click();
+    const [file] = await Promise.all([page.waitForEvent('download'),
+        dialog.getByRole('button', {name: 'Save the data'}).click()]);
+    const held = JSON.parse(fs.readFileSync(await file.path(), 'utf8'));
+    assert.equal(file.suggestedFilename(), `${held.contact.id}.json`);
+    assert.equal(held.contact.phone, person.phone);
+    assert.deepEqual(held.messages.map(({body}) => body.text.body), ['What do you hold of me?']);
+    assert.equal(held.isComplete, true);
+    step('an erasure says what it does, and does nothing unless it is confirmed');
+    const question = page.getByRole('dialog', {name: `Erase ${person.name}?`});
+    await dialog.getByRole('button', {name: 'Erase the person'}).click();
+    await question.getByText('This cannot be undone.').waitFor();
+    await question.getByRole('button', {name: 'Cancel'}).click();
+    await question.waitFor({state: 'detached'});
+    await dialog.getByRole('button', {name: 'Erase the person'}).click();
+    await question.getByRole('button', {name: 'Erase the person'}).click();
+    await page.getByText(`${person.name} is being erased.`).waitFor();
+    await untilCount(page.getByRole('dialog'), 0);
+    await untilEqual(() => new URL(page.url()).hash, '#/inbox');
+    step('who writes again is a new contact');
+    await platform(BASE, {...person, kind: 'text', text: 'It is me again'});
+    await page.locator('.thread', {hasText: person.name}).click();
+    await bubbleOf(page, 'It is me again').waitFor();
+    assert.equal(await bubbleOf(page, 'What do you hold of me?').count(), 0);
+};
+
 // The head of a thread, the way back from it, and a thread of an archived line.
 exports.head = async ({page, open, logIn, step, settled, api, BASE}) => {
     const person = {phone: '16505551017', name: 'Héctor Head'};

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Assertions that hold for every route. `load helpers/conventions` after helpers/all.
 
-# Checks the headers that every answer has, and that Content-Length is the length of the body.
+# Checks the headers that every answer has, and that Content-Length is the length of the body, which
+# an answer that is written while it is read does not know: assert_conventions [streamed]
 assert_conventions() {
     local value size
     assert_header Cache-Control no-store
@@ -11,6 +12,8 @@ assert_conventions() {
     if [[ $status == 204 ]]; then
         refute_header Content-Type
         [[ ! -s $body ]] || fail_answer 'expected no body'
+    elif [[ ${1-} == streamed ]]; then
+        refute_header Content-Length
     elif [[ -s $body ]]; then
         measure_body
         assert_header Content-Length "$size"

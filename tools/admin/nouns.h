@@ -44,6 +44,7 @@ int contact_split(struct invocation *call);
 int contact_hold(struct invocation *call);
 int contact_release(struct invocation *call);
 int contact_erase(struct invocation *call);
+int contact_export(struct invocation *call);
 int message_list(struct invocation *call);
 
 int forms_sync(struct invocation *call);

@@ -3,6 +3,15 @@ import {pathOf, send} from './api.js';
 import {el} from './dom.js';
 import {t} from './i18n.js';
 
+function save(file, name) {
+    const url = URL.createObjectURL(file);
+    const anchor = el('a', {href: url, download: name});
+    document.body.append(anchor);
+    anchor.click();
+    anchor.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 60000);
+}
+
 // Saves the CSV of a list as a file of this name. The browser cannot follow a link to it: the
 // session needs our header.
 export async function saveCsv(path, query, name) {
@@ -10,10 +19,17 @@ export async function saveCsv(path, query, name) {
     const file = await response.blob();
     if (/^#ERROR/m.test(await file.slice(-4096).text()))
         throw new Error(t('ui.incomplete'));
-    const url = URL.createObjectURL(file);
-    const anchor = el('a', {href: url, download: name});
-    document.body.append(anchor);
-    anchor.click();
-    anchor.remove();
-    setTimeout(() => URL.revokeObjectURL(url), 60000);
+    save(file, name);
+}
+
+const BEGIN = '{"success":true,"data":', END = '"isComplete":true}}';
+
+// Saves all that is held of a person: the answer without its envelope. It is not parsed, because it
+// may be large.
+export async function savePerson(id) {
+    const response = await send('POST', `/v2/contacts/${id}/export`);
+    const file = await response.blob();
+    if (await file.slice(-END.length).text() !== END)
+        throw new Error(t('ui.incomplete'));
+    save(file.slice(BEGIN.length, -1, 'application/json'), `${id}.json`);
 }

@@ -1,10 +1,12 @@
 // Dialogs of the inbox: one message with its statuses, and the contact.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
+import {savePerson} from '../download.js';
 import {dateTime, t} from '../i18n.js';
-import {address} from '../router.js';
-import {button, codeBlock, copyButton, dialog, errorBox, facts, link, loading, moment}
-    from '../ui.js';
+import {address, go} from '../router.js';
+import {session} from '../session.js';
+import {button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loading, moment,
+    toast} from '../ui.js';
 import {nameOf, phoneText, summary} from './describe.js';
 import {canReact, ticks} from './bubble.js';
 
@@ -56,6 +58,24 @@ function otherThreads(threads, lines, close) {
             {on: {click: () => close()}}), ' ', moment(thread.lastMessageAt))));
 }
 
+async function erase(contact, close) {
+    const name = nameOf(contact);
+    if (!await confirm(t('contact.eraseTitle', {name}), t('contact.eraseAsk'), t('contact.erase')))
+        return;
+    await call('POST', `/v2/contacts/${contact.id}/erase`, {body: {confirm: contact.id}});
+    close();
+    toast(t('contact.erased', {name}));
+    go('/inbox');
+}
+
+// What an owner or admin may do with the data of a person.
+function dataActions(contact, close) {
+    return ['owner', 'admin'].includes(session().member.role) && [
+        button(t('contact.save'), () => savePerson(contact.id), {icon: 'download'}),
+        button(t('contact.erase'), () => erase(contact, close), {kind: 'danger'}),
+    ];
+}
+
 // Shows what is stored of a contact. `lines`: Map(line id -> line).
 export function showContact(contact, lines) {
     return dialog(nameOf(contact), (close) => {
@@ -79,6 +99,7 @@ export function showContact(contact, lines) {
         (error) => fill(box, errorBox(error)));
         return [box, el('div', {class: 'form-actions'},
             copyButton(contact.phone ? phoneText(contact.phone) : contact.userId,
-                contact.phone ? t('contact.copyPhone') : t('contact.copyUserId')))];
+                contact.phone ? t('contact.copyPhone') : t('contact.copyUserId')),
+            dataActions(contact, close))];
     });
 }

@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# Export of a person: POST /v2/contacts/:contactId/export and `switchboard contact export`
+# (doc/operation.md)
+# transports: direct
+# shellcheck disable=SC2016,SC2153,SC2154  # $ is of jq; make_user and make_person set variables
+load helpers/all
+load helpers/conventions
+load helpers/webhook
+load helpers/courier
+load helpers/inbox
+load helpers/person
+
+# Exports the contact by the API: the document is in $document.
+export_contact() { # [ID]
+    document=$BATS_TEST_TMPDIR/document
+    api POST "/v2/contacts/${1-$contact}/export" -H 'X-Request-Id: export-1'
+    assert_success
+    jq .data "$body" >"$document"
+}
+
+# Asserts on the document: in_document EXPRESSION
+in_document() {
+    jq -e "$1" "$document" >/dev/null || fail "$1: $(jq -c . "$document")"
+}
+
+@test "an export needs the scope manage, a contact of the workspace, and one that is not erased" {
+    local own token
+    make_user OTHER_
+    make_user
+    writes wamid.1 $A "$NOW"
+    own=$(contact_of $A)
+    api POST /v2/contacts/con_none/export
+    assert_error 404 NOT_FOUND 'There is no contact with this id'
+    request POST "/v2/contacts/$own/export" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    token=$(switchboard scoped-token add "$EMAIL" --name n --scope 'basic read send inbox events' --json | jq -r .token)
+    request POST "/v2/contacts/$own/export" --as "$token"
+    assert_error 403 FORBIDDEN
+    assert_that '.details.required == "manage"'
+    run switchboard contact export con_none
+    assert_equal "$status" 1
+    [[ $output == *'there is no contact con_none'* ]] || fail "$output"
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE action = 'contact.export'")" 0
+    api POST "/v2/contacts/$own/erase" -d "{\"confirm\":\"$own\"}"
+    api POST "/v2/contacts/$own/export"
+    assert_error 404 NOT_FOUND
+    run switchboard contact export "$own"
+    assert_equal "$status" 1
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE action = 'contact.export'")" 0
+}
+
+@test "an export has all that is held of the person byte for byte, nothing of another person, and no secret" {
+    local document
+    make_person
+    courier --once # the deliveries fail: nothing listens
+    take "$(payload "$(account_change unknown_field "{\"from\":\"$OTHER\",\"to\":\"$A\"}")")"
+    take "$(payload "$(account_change unknown_field "{\"from\":\"$OTHER\"}")")"
+    take "$(payload "$(change messages "\"messages\":[{\"from\":\"$A\",\"from_user_id\":\"$USER_ID\",\"id\":\"wamid.picture\",
+        \"timestamp\":\"$((NOW + 1))\",\"type\":\"image\",\"image\":{\"id\":\"7001\",\"n\":1.50e1,\"s\":\"\\u0041\\/\"}}]")")"
+    db "UPDATE delivery SET state = 'done' WHERE event_id IN (SELECT id FROM event WHERE type = 'message.received')"
+    export_contact
+    assert_conventions streamed
+    assert_header Content-Disposition "attachment; filename=\"$contact.json\""
+    in_document ".format == 1 and .isComplete and .account.id == \"$ACCOUNT\" and .account.wabaId == \"$WABA\""
+    in_document ".contact | .id == \"$contact\" and .phone == \"$A\" and .userId == \"$USER_ID\" and .name == \"Xochitl Erased\"
+        and .heldAt == null and (.threads | length == 1 and .[0].id == \"$(thread_of $A)\" and .[0].phoneNumberId == \"$LINE\")
+        and (.identities | any(.phone == \"$A\" and .userId == \"$USER_ID\")) and (.leads | map(.source) == [\"new_contact\"])"
+    assert_equal "$(jq -c '[.messages[] | [.wamid, .direction, .type, .media]]' "$document")" \
+        "[[\"$(wamid_of $A 1)\",\"in\",\"text\",null],[\"wamid.picture\",\"in\",\"image\",{\"id\":\"7001\",\"path\":\"/v2/media/7001/download\"}],[\"$sent\",\"out\",\"text\",null]]"
+    in_document ".messages[0].body.text.body == \"$WORDS\""
+    grep -qF '"image":{"id":"7001","n":1.50e1,"s":"\u0041\/"}' "$body"
+    in_document '.messages[2].statuses | length == 1 and .[0].status == "delivered" and .[0].body.recipient_id == "'$A'"'
+    in_document '.messages[0].statuses == []'
+    # events, as they were sent, with their deliveries, and who received them
+    assert_equal "$(jq -c '[.events[].type] | group_by(.) | map([.[0], length])' "$document")" \
+        '[["lead.created",1],["message.received",2],["message.status",1]]'
+    in_document '.events | all(.body.data.contact.id == "'"$contact"'" and (.deliveries | length == 1))'
+    in_document '.recipients | map([.kind, .host]) | sort == [["event","127.0.0.1:9"],["forward","127.0.0.1:9"]]'
+    # raw updates: without the body where they name another person
+    assert_equal "$(jq -c '[.updates[] | [.field, .body != null]] | sort' "$document")" \
+        '[["unknown_field",false],["unknown_field",true],["user_preferences",true]]'
+    if grep -F -e $OTHER -e 'Hello from another' -e test-code -e "$TOKEN" -e '/hook' "$document"; then
+        fail 'the export has what is not of the person'
+    fi
+    # the command prints the same document
+    switchboard contact export "$contact" >"$BATS_TEST_TMPDIR/printed"
+    assert_equal "$(jq -c 'del(.exportedAt)' "$BATS_TEST_TMPDIR/printed")" "$(jq -c 'del(.exportedAt)' "$document")"
+    assert_equal "$(db "SELECT actor || ' ' || request_id FROM trail WHERE action = 'contact.export'
+        AND object_id = '$contact' ORDER BY id" | sed 's/^cli:[^ ]*/cli:NAME/')" $'token export-1\ncli:NAME '
+}
+
+@test "a contact that was merged into another is exported with it, with its events and former identities" {
+    local document former
+    make_user
+    api POST /v2/webhooks/config -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    writes wamid.1 $A "$NOW" 'By phone'
+    former=$(contact_of $A)
+    take "$(payload "$(change messages "\"messages\":[{\"from_user_id\":\"$USER_ID\",\"id\":\"wamid.2\",
+        \"timestamp\":\"$NOW\",\"type\":\"text\",\"text\":{\"body\":\"By id\"}}]")")"
+    take "$(payload "$(inbound wamid.3 $A $USER_ID)")"
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE account_id = '$ACCOUNT'")" 1
+    contact=$(contact_of $A)
+    [[ $contact != "$former" ]] || former=$(db 'SELECT merged_id FROM contact_merge WHERE merged_id IS NOT NULL')
+    export_contact "$former"
+    in_document ".contact.id == \"$contact\" and (.contact.merges | any(.contactId == \"$former\"))"
+    in_document '[.messages[].wamid] | sort == ["wamid.1", "wamid.2", "wamid.3"]'
+    in_document '[.events[].body.data.contact.id] | unique | sort == (["'"$contact"'", "'"$former"'"] | sort)'
+    in_document '.contact.formerThreads | length == 1'
+}
+
+@test "a change of number is exported, and the change of another person who had the number before is not" {
+    local document
+    make_user
+    writes wamid.1 $OTHER 1779999000
+    take "$(payload "$(system wamid.s1 $OTHER '"type":"user_changed_number","wa_id":"15550009999"')")"
+    writes wamid.2 $A 1780000100
+    take "$(payload "$(system wamid.s2 $A "\"type\":\"user_changed_number\",\"wa_id\":\"$OTHER\"" | sed s/1780000000/1780000200/)")"
+    writes wamid.3 $OTHER 1780000300
+    contact=$(contact_of $OTHER)
+    export_contact
+    assert_equal "$(jq -c '[.contact.identityChanges[] | [.oldPhone, .newPhone]]' "$document")" "[[\"$A\",\"$OTHER\"]]"
+    if grep -F 15550009999 "$document"; then
+        fail 'the number of another person'
+    fi
+}
+
+@test "an export that cannot be ended is no valid JSON, and the log says why" {
+    make_person
+    db 'ALTER TABLE platform_update RENAME TO away'
+    api POST "/v2/contacts/$contact/export"
+    assert_status 200
+    db 'ALTER TABLE away RENAME TO platform_update'
+    if jq . "$body" >/dev/null 2>&1; then
+        fail 'the document seems to be complete'
+    fi
+    log_of_request | jq -e '.level == "error"' >/dev/null
+    : >"$LOG"
+}
+
+# Adds messages to the thread of the contact: add_messages COUNT
+add_messages() {
+    db "INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at, timestamp, body, created_at)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+        SELECT 'msg_more' || (100000 + i), t.user_id, t.id, t.line_id, 'wamid.more' || i, 'in', 'webhook', 'text', 'received', i, i / 3,
+        CAST('{\"text\":{\"body\":\"' || i || '$(printf 'x%.0s' {1..700})\"}}' AS BLOB), i FROM n, thread t
+        WHERE t.id = '$(thread_of $A)'"
+}
+
+@test "an export of many messages has each of them once, in their order, in pages of constant memory" {
+    local few many
+    make_user
+    writes wamid.1 $A "$NOW"
+    contact=$(contact_of $A)
+    add_messages 500
+    few=$("$HELPERS/peak" "$OUT/tools/switchboard" contact export "$contact")
+    db "DELETE FROM message WHERE id LIKE 'msg_more%'"
+    add_messages 20000
+    many=$("$HELPERS/peak" "$OUT/tools/switchboard" contact export "$contact")
+    ((many < few + 2048)) || fail "$few KB with 500 messages, $many KB with 20000"
+    switchboard contact export "$contact" >"$BATS_TEST_TMPDIR/printed"
+    assert_equal "$(jq -c '[.messages[].timestamp] | [length, . == sort]' "$BATS_TEST_TMPDIR/printed")" '[20001,true]'
+    assert_equal "$(jq '[.messages[].id] | unique | length' "$BATS_TEST_TMPDIR/printed")" 20001
+    : >"$BATS_TEST_TMPDIR/printed"
+}
