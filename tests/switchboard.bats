@@ -255,8 +255,8 @@ switchboard.db.queue"
 @test "wrong usage prints the error and the usage of the command" {
     usage_error 'no command was given'
     usage_error 'there is no command `frobnicate`' frobnicate
-    usage_error '`user` needs a second word: add, delete, list' user
-    usage_error 'there is no command `user rename`; `user` takes one of: add, delete, list' user rename a@b.example
+    usage_error '`user` needs a second word: add, delete, export, list' user
+    usage_error 'there is no command `user rename`; `user` takes one of: add, delete, export, list' user rename a@b.example
     usage_error 'there is no option --colour' user list --colour red
     usage_error 'there is no option -v' user list -v
     usage_error '--ends is not an option of this command' user list --ends 2027-01-01

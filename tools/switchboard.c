@@ -95,6 +95,13 @@ const struct command commands[] = {
      .details = "The data of the user's business accounts stays in the database, without the platform\n"
                 "access tokens. The email may be used again, and another user can link the accounts\n"
                 "and numbers of the platform."},
+    {.noun = "user", .verb = "export", .needs = NEEDS_STORE, .run = user_export,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_DIRECTORY},
+     .summary = "write all that is held for a user to files of JSON lines",
+     .details = "One file for each kind: accounts, lines, members, webhooks, templates, forms,\n"
+                "contacts, messages, events, updates and trail. The directory must be new. An\n"
+                "export that broke off goes on where it was when the command is repeated;\n"
+                "progress.json says whether it is complete. No secret is written."},
     {.noun = "user", .verb = "list", .needs = NEEDS_STORE, .run = user_list,
      .summary = "list users and their plans"},
     {.noun = "user", .verb = "login-link", .needs = NEEDS_STORE, .run = user_login_link,

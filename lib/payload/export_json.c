@@ -1,8 +1,6 @@
 #include "payload/export_json.h"
 
-#include <string.h>
-
-#include "base/json.h"
+#include "payload/export_row.h"
 
 enum {
     MEMORY = 192 * 1024 * 1024, /* of a page */
@@ -34,101 +32,12 @@ static void flush(struct document *d) {
     d->json.out.n = 0;
 }
 
-/* --- values --- */
-
-static struct slice host_of(struct slice url) {
-    const char *scheme = memmem(url.p, url.n, "://", 3);
-    struct slice rest =
-        scheme ? (struct slice){scheme + 3, url.n - (size_t)(scheme + 3 - url.p)} : url;
-    size_t n = 0;
-    while (n < rest.n && !memchr("/?#", rest.p[n], 3))
-        n++;
-    return (struct slice){rest.p, n};
-}
-
-static void write_value(struct json_writer *w, const struct export_column *column,
-                        const struct export_value *value) {
-    if (value->is_null) {
-        json_write_null(w, column->name);
-        return;
-    }
-    switch (column->kind) {
-    case EXPORT_JSON: json_write_raw(w, column->name, value->bytes); break;
-    case EXPORT_TIME: json_write_time(w, column->name, value->integer); break;
-    case EXPORT_INTEGER: json_write_integer(w, column->name, value->integer); break;
-    case EXPORT_BOOL: json_write_bool(w, column->name, value->integer != 0); break;
-    case EXPORT_HOST: json_write_string(w, column->name, host_of(value->bytes)); break;
-    default: json_write_string(w, column->name, value->bytes);
-    }
-}
-
-/* The value of a row in the column with this name. */
-static const struct export_value *value_of(const struct export_rows *rows, size_t row,
-                                           const char *name) {
-    for (size_t i = 0; i < rows->columns; i++)
-        if (rows->list->columns[i].name && strcmp(rows->list->columns[i].name, name) == 0)
-            return &rows->values[row * rows->columns + i];
-    return NULL;
-}
-
-/* --- files of messages --- */
-
-/* Writes the member `media`: the file of the message, which the platform has, and the path by which
- * it can be downloaded as long as the platform keeps it. */
-static void write_media(struct json_writer *w, struct arena *arena, struct slice body) {
-    static const char *const kinds[] = {"image", "video", "audio", "document", "sticker"};
-    struct json message, file = {0};
-    struct json_error error;
-    if (!body.n || json_read(arena, body, &message, &error)) {
-        json_write_null(w, "media");
-        return;
-    }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !json_is(file); i++)
-        file = json_find(json_get(message, kinds[i]), "id");
-    const char *id = json_text(file, arena);
-    if (!id) {
-        json_write_null(w, "media");
-        return;
-    }
-    json_write_object(w, "media");
-    json_write_text(w, "id", id);
-    json_write_text(w, "path", arena_printf(arena, "/v2/media/%s/download", id));
-    json_write_end(w);
-}
-
-/* --- rows --- */
-
-static void write_row(struct json_writer *w, const struct export_rows *rows, size_t row);
-
-/* The rows of a part that belong to the row with this id. */
-static void write_part(struct json_writer *w, const struct export_rows *part, struct slice id) {
-    json_write_array(w, part->list->name);
-    for (size_t i = 0; i < part->count; i++)
-        if (slice_equal(part->values[i * part->columns].bytes, id)) {
-            json_write_object(w, NULL);
-            write_row(w, part, i);
-            json_write_end(w);
-        }
-    json_write_end(w);
-}
-
-/* Writes the members of a row into the open object. */
-static void write_row(struct json_writer *w, const struct export_rows *rows, size_t row) {
-    const struct export_list *list = rows->list;
-    const struct export_value *values = &rows->values[row * rows->columns];
-    for (size_t i = 0; i < rows->columns; i++)
-        if (list->columns[i].name)
-            write_value(w, &list->columns[i], &values[i]);
-    for (size_t i = 0; list->parts && list->parts[i].name; i++)
-        write_part(w, &rows->parts[i], values[list->has_time].bytes);
-}
-
 /* Notes the webhooks to which an event was delivered. */
 static void note_recipients(struct document *d, const struct export_rows *events) {
     const struct export_rows *deliveries = &events->parts[0];
     for (size_t i = 0; i < deliveries->count; i++) {
-        const struct slice id = value_of(deliveries, i, "webhookId")->bytes;
-        if (slice_equal(value_of(deliveries, i, "state")->bytes, SLICE("done")) &&
+        const struct slice id = export_value_of(deliveries, i, "webhookId")->bytes;
+        if (slice_equal(export_value_of(deliveries, i, "state")->bytes, SLICE("done")) &&
             !slice_has_word(buffer_slice(&d->recipients), ' ', id)) {
             buffer_add_slice(&d->recipients, id);
             buffer_add_char(&d->recipients, ' ');
@@ -139,9 +48,7 @@ static void note_recipients(struct document *d, const struct export_rows *events
 static void write_rows(struct document *d, struct arena *arena, const struct export_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
         json_write_object(&d->json, NULL);
-        write_row(&d->json, rows, i);
-        if (rows->list == &export_messages)
-            write_media(&d->json, arena, value_of(rows, i, "body")->bytes);
+        export_row_write(&d->json, arena, rows, i);
         json_write_end(&d->json);
     }
     if (rows->list == &export_events && rows->count)
@@ -182,10 +89,10 @@ static void write_contact(struct document *d, struct buffer *threads) {
     if (d->result != STORE_OK)
         return;
     json_write_object(&d->json, "contact");
-    write_row(&d->json, &rows, 0);
+    export_row_write(&d->json, &d->kept, &rows, 0);
     json_write_end(&d->json);
     for (size_t i = 0; i < rows.parts[0].count; i++) {
-        const char *id = copy(d, value_of(&rows.parts[0], i, "id")->bytes);
+        const char *id = copy(d, export_value_of(&rows.parts[0], i, "id")->bytes);
         buffer_add(threads, &id, sizeof id);
     }
     flush(d);

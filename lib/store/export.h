@@ -1,7 +1,7 @@
-/* Export: what is held of a person, as lists of rows with named columns. A list is read in pages,
- * so that memory and statements stay small. No list has a secret. As in store.h, strings and arrays
- * are in the `arena`. Read within a view (store_hold_view), which the caller releases between two
- * pages. */
+/* Export: what is held of a person, or for a user, as lists of rows with named columns. A list is
+ * read in pages, so that memory and statements stay small. No list has a secret. As in store.h,
+ * strings and arrays are in the `arena`. Read within a view (store_hold_view), which the caller
+ * releases between two pages. */
 #ifndef SWITCHBOARD_STORE_EXPORT_H
 #define SWITCHBOARD_STORE_EXPORT_H
 
@@ -14,7 +14,8 @@ enum export_kind {
     EXPORT_BOOL,
     EXPORT_TIME, /* ms */
     EXPORT_JSON,
-    EXPORT_HOST /* of a URL */
+    EXPORT_JSON_TEXT, /* JSON in a column of text */
+    EXPORT_HOST       /* of a URL */
 };
 
 struct export_column {
@@ -38,12 +39,24 @@ struct export_list {
     struct statement *statement;     /* internal to the store */
 };
 
+/* Of a person. */
 extern const struct export_list export_contacts;  /* the owner is the account */
 extern const struct export_list export_messages;  /* the thread */
 extern const struct export_list export_events;    /* the contact, or one that was merged into it */
 extern const struct export_list export_updates;   /* the account */
 extern const struct export_list export_forwards;  /* the account: webhooks that get its POSTs */
 extern const struct export_list export_recipient; /* the webhook itself */
+
+/* Of a user, beside contacts, messages and updates. */
+extern const struct export_list export_accounts;       /* the owner is the user */
+extern const struct export_list export_members;        /* the user */
+extern const struct export_list export_webhooks;       /* the user */
+extern const struct export_list export_events_of_user; /* the user */
+extern const struct export_list export_trail;          /* the user */
+extern const struct export_list export_lines;          /* the account */
+extern const struct export_list export_templates;      /* the account */
+extern const struct export_list export_forms;          /* the account */
+extern const struct export_list export_threads;        /* the line: ids of contact and thread */
 
 struct export_value {
     bool is_null;

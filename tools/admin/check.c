@@ -241,6 +241,7 @@ static const struct {
     [VALUE_CONFIG] = {"FILE", check_file, NULL},
     [VALUE_CONTACT_ID] = {"ID", check_id, NULL},
     [VALUE_DAYS] = {"DAYS", check_days, NULL},
+    [VALUE_DIRECTORY] = {"DIRECTORY", check_file, NULL},
     [VALUE_EMAIL] = {"EMAIL", check_email, NULL},
     [VALUE_EVENT_ID] = {"ID", check_id, NULL},
     [VALUE_EVENT_TYPE] = {"TYPE", check_event_type, &EVENT_TYPES_OFF[1]},

@@ -15,7 +15,7 @@ static uint64_t options_of(const struct command *command) {
 }
 
 static bool is_file(enum value_kind kind) {
-    return kind == VALUE_FILE || kind == VALUE_CONFIG;
+    return kind == VALUE_FILE || kind == VALUE_CONFIG || kind == VALUE_DIRECTORY;
 }
 
 /* Prints the names of the options whose values are files, or of those that are not, as a pattern.

@@ -8,6 +8,7 @@ int init_run(struct invocation *call);
 
 int user_add(struct invocation *call);
 int user_delete(struct invocation *call);
+int user_export(struct invocation *call);
 int user_list(struct invocation *call);
 int user_login_link(struct invocation *call);
 int user_password(struct invocation *call);
