@@ -164,6 +164,28 @@ add_messages() {
     db "DELETE FROM message WHERE id LIKE 'msg_more%'"
 }
 
+@test "an export of a person who is erased meanwhile fails, and is no valid JSON" {
+    local fifo=$BATS_TEST_TMPDIR/fifo code=0 pid
+    make_user
+    writes wamid.1 $A "$NOW"
+    contact=$(contact_of $A)
+    add_messages 3000
+    mkfifo "$fifo"
+    "$OUT/tools/switchboard" contact export "$contact" >"$fifo" 2>"$BATS_TEST_TMPDIR/problem" &
+    pid=$!
+    exec 7<"$fifo"
+    head -c 1000 <&7 >"$BATS_TEST_TMPDIR/printed" # more than 2 MB follow: the command waits
+    switchboard contact erase "$contact" >/dev/null
+    cat <&7 >>"$BATS_TEST_TMPDIR/printed"
+    exec 7<&-
+    wait "$pid" || code=$?
+    assert_equal "$code $(cat "$BATS_TEST_TMPDIR/problem")" "1 switchboard: there is no contact $contact; \`switchboard contact list\` shows all"
+    if grep -q isComplete "$BATS_TEST_TMPDIR/printed" || jq . "$BATS_TEST_TMPDIR/printed" >/dev/null 2>&1; then
+        fail 'the document seems to be complete'
+    fi
+    db "DELETE FROM message WHERE id LIKE 'msg_more%'"
+}
+
 # --- a user ---
 
 @test "an export of a user has all rows of the user in files, none of another user, and no secret" {

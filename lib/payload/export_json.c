@@ -78,15 +78,20 @@ static const char *copy(struct document *d, struct slice text) {
     return arena_copy(&d->kept, text);
 }
 
+/* Reads the contact's row; false: it is not there any more, or on failure. */
+static bool read_contact(struct document *d, struct export_rows *rows) {
+    store_hold_view(d->store);
+    d->result = store_export_contact(d->store, &d->kept, d->export, rows);
+    store_release_view(d->store);
+    if (d->result == STORE_OK && !rows->count)
+        d->result = STORE_NOT_FOUND;
+    return d->result == STORE_OK;
+}
+
 /* Writes what the contact's row has, and notes its threads. */
 static void write_contact(struct document *d, struct buffer *threads) {
     struct export_rows rows;
-    store_hold_view(d->store);
-    d->result = store_export_contact(d->store, &d->kept, d->export, &rows);
-    store_release_view(d->store);
-    if (d->result == STORE_OK && !rows.count)
-        d->result = STORE_NOT_FOUND;
-    if (d->result != STORE_OK)
+    if (!read_contact(d, &rows))
         return;
     json_write_object(&d->json, "contact");
     export_row_write(&d->json, &d->kept, &rows, 0);
@@ -127,6 +132,7 @@ static void write_account(struct document *d) {
 
 static void write_document(struct document *d, int64_t now) {
     struct buffer threads = buffer_in(&d->kept);
+    struct export_rows rows;
     json_write_object(&d->json, NULL);
     json_write_integer(&d->json, "format", FORMAT);
     json_write_time(&d->json, "exportedAt", now);
@@ -143,7 +149,8 @@ static void write_document(struct document *d, int64_t now) {
     write_list(d, &export_updates, d->export->account_id, d->export->person);
     json_write_end(&d->json);
     write_recipients(d);
-    if (!goes_on(d))
+    /* one that was erased or merged meanwhile is not complete */
+    if (!goes_on(d) || !read_contact(d, &rows))
         return;
     json_write_bool(&d->json, "isComplete", true);
     json_write_end(&d->json);

@@ -14,8 +14,8 @@ struct export_sink {
 
 /* Writes the document of the person. `now`: ms. What it needs beside a page of rows does not grow
  * with the number of messages. No view is held while the sink writes. STORE_NOT_FOUND: the contact
- * was erased meanwhile. Unless the result is STORE_OK, the document ends within itself, and is no
- * valid JSON; so it does after the sink has taken no more. */
+ * was erased or merged meanwhile. Unless the result is STORE_OK, the document ends within itself,
+ * and is no valid JSON; so it does after the sink has taken no more. */
 enum store_result export_write_contact(struct store *store, const struct store_export *export,
                                        int64_t now, const struct export_sink *sink);
 
