@@ -420,6 +420,10 @@ is_suspended() { # EMAIL
     browse team members "$PASSWORD"
 }
 
+@test "an owner chooses how long messages are kept, and is asked before a shorter time is set" {
+    browse team retention
+}
+
 @test "a token of the page has its scopes, and is refused from its revocation on" {
     browse team scopedToken
 }

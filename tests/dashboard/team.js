@@ -1,6 +1,6 @@
 // Those who use the workspace: members, invitations, scoped tokens.
 const assert = require('node:assert/strict');
-const {untilCount} = require('./until.js');
+const {untilCount, untilEqual} = require('./until.js');
 
 // The members as the only one, an owner, sees them.
 exports.owner = async ({page, logIn, open}) => {
@@ -10,6 +10,38 @@ exports.owner = async ({page, logIn, open}) => {
     await row.getByText('Owner').waitFor();
     assert.equal(await row.getByRole('combobox').count(), 0);
     await page.getByText('No invitation is open.').waitFor();
+};
+
+// The owner chooses how long messages are kept; a shorter time asks first.
+exports.retention = async ({page, logIn, open, step, api}) => {
+    const kept = async () => JSON.parse((await api(page, 'GET', '/v2/retention')).text).data;
+    const question = page.getByRole('dialog', {name: 'Delete older data?'});
+    const days = page.getByLabel('Days that messages are kept');
+    const save = page.locator('form').getByRole('button', {name: 'Save'});
+    await logIn();
+    await open('/members');
+    step('what is not allowed is said at its field');
+    await days.evaluate((node) => node.removeAttribute('min'));
+    await days.fill('7');
+    await save.click();
+    await question.getByRole('button', {name: 'Save'}).click();
+    await page.locator('.field-error', {hasText: /8/}).waitFor();
+    assert.deepEqual(await kept(), {messageDays: null, rawDays: null});
+    step('without the confirmation nothing changes');
+    await days.fill('365');
+    await save.click();
+    await question.getByRole('button', {name: 'Cancel'}).click();
+    await question.waitFor({state: 'detached'});
+    assert.deepEqual(await kept(), {messageDays: null, rawDays: null});
+    step('a longer time, and for ever, need none');
+    await save.click();
+    await question.getByRole('button', {name: 'Save'}).click();
+    await page.getByText('The days are saved.').first().waitFor();
+    assert.deepEqual(await kept(), {messageDays: 365, rawDays: null});
+    await days.fill('');
+    await save.click();
+    await untilEqual(async () => (await kept()).messageDays, null, 'for ever');
+    assert.equal(await question.count(), 0);
 };
 
 // The owner of an old login invites an agent, changes the role, and removes the agent, whose page

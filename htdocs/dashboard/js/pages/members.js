@@ -3,6 +3,7 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {confirmed} from '../passwords.js';
+import {retentionCard} from '../retention.js';
 import {session} from '../session.js';
 import {
     badge, button, card, confirm, copyButton, dialog, field, form, heading, loaded, moment,
@@ -170,10 +171,12 @@ function invitationCard(items, reload) {
 
 export function show(root) {
     const lists = loaded(async () => {
-        const [members, invitations] = await Promise.all([call('GET', '/v2/members'),
-            mayChange('viewer') && call('GET', '/v2/invitations')]);
+        const [members, invitations, retention] = await Promise.all([call('GET', '/v2/members'),
+            mayChange('viewer') && call('GET', '/v2/invitations'),
+            mayChange('viewer') && call('GET', '/v2/retention')]);
         return [memberCard(members.items, lists.reload),
-            invitations && invitationCard(invitations.items, lists.reload)];
+            invitations && invitationCard(invitations.items, lists.reload),
+            retention && retentionCard(retention)];
     });
     fill(root, heading(t('members.title'), {text: t('members.text')}), lists.root);
     lists.reload();
