@@ -279,7 +279,9 @@ exports.events = async ({page, logIn, open, step, settled}, count) => {
     step('dead events');
     await untilCount(page.locator('tbody tr'), Number(count));
     const {height} = await page.locator('tbody tr').first().boundingBox();
-    assert.ok(height < 60, `a row has ${height} pixels, more than one line`);
+    assert.ok(height < 70, `a row has ${height} pixels, more than two lines`);
+    assert.ok(await page.locator('.table-box').evaluate((box) =>
+        box.scrollWidth <= box.clientWidth), 'the table is wider than its box');
     await page.reload();
     await settled(page);
     await untilEqual(() => page.getByRole('button', {name: 'Given up', exact: true})

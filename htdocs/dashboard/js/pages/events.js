@@ -123,9 +123,11 @@ function about({contact}) {
         el('bdi', {}, contactName(contact)));
 }
 
+// In two lines; the scheme of a URL is left out, because its end differs most.
 function webhookNames(event, names) {
     const text = event.webhooks.map(({webhookId}) => names.get(webhookId) ?? webhookId).join(', ');
-    return el('span', {class: 'cut webhook-names', title: text}, text);
+    return el('span', {class: 'foreign clamp', title: text},
+        text.replaceAll(/https?:\/\//g, ''));
 }
 
 const COLUMNS = (names) => [
