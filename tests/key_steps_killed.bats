@@ -79,7 +79,7 @@ sweep() {
     "$2"
     trace "$1" "${id[@]}"
     "$3"
-    choose_step "${#calls[@]}" 80
+    choose_step "${#calls[@]}" 160
     for i in "${!calls[@]}"; do
         read -r name number <<<"${calls[i]}"
         ((i % step == 0)) || [[ $name =~ ^(rename|fsync|fdatasync|sendto)$ ]] || continue
