@@ -186,6 +186,7 @@ is_reported() {
     assert_success
     switchboard event enable message.status "$EMAIL" >/dev/null
     switchboard event enable contact.erased "$EMAIL" >/dev/null
+    switchboard event enable template.status "$EMAIL" >/dev/null
     switchboard event test "$EMAIL" >/dev/null
     take "$(payload "$(inbound wamid.ad "$P1" "$B1" '"type":"text","text":{"body":"Hi"},
         "referral":{"source_type":"ad","source_id":"1","source_url":"https://example.com/"}')")"
@@ -194,6 +195,9 @@ is_reported() {
     assert_success
     take "$(payload "$(status_of "$(jq -r '.data.messages[0].id' "$body")" delivered \
         "$(to_both "$P1" "$B1")")")"
+    take "$(payload "$(account_change message_template_status_update '{"event":"PAUSED",
+        "message_template_id":1,"message_template_name":"t","message_template_language":"en",
+        "reason":"NONE"}')")"
     courier_once >/dev/null
     for contact in $(switchboard contact list --json | jq -r '.[].id'); do
         switchboard contact erase "$contact" >/dev/null

@@ -960,11 +960,24 @@ END
     assert_equal "$(db 'SELECT count(*) FROM trail')" "$before"
 }
 
-@test "a call whose answer is lost is 502, and says that its outcome is not known" {
-    fault '{"kind":"reset"}'
-    api POST /v2/templates -d "$(odd_new)"
-    assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
-    assert_equal "$(sent_count path=/message_templates)" 1
+@test "a change whose answer is lost is 502, and says that its outcome is not known" {
+    local method path
+    write_config 'graph_destructive = yes'
+    while read -r method path; do
+        printf 'case: %s %s\n' "$method" "$path"
+        have_templates "$(template menu)"
+        forget_sent
+        fault "{\"match\":{\"method\":\"${method/PATCH/POST}\"},\"kind\":\"reset\"}"
+        api "$method" "$path" -d "$(odd_new)"
+        assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
+        assert_equal "$(sent_count "method=${method/PATCH/POST}")" 1
+    done <<'END'
+POST /v2/templates
+PATCH /v2/templates/menu
+DELETE /v2/templates/menu
+POST /v2/templates/menu/unpause
+END
+    write_config
 }
 
 @test "an edit finds the template by name and language, and is passed on byte for byte" {
@@ -1047,6 +1060,11 @@ END
     assert_that '.data.status == "APPROVED"'
     api POST /v2/templates/menu/unpause
     assert_error 400 VALIDATION_ERROR PAUSED
+    api POST '/v2/templates/menu/unpause?language=de'
+    assert_error 404 NOT_FOUND 'Template not found'
+    have_templates "$(template menu)" "$(template menu de)"
+    api POST /v2/templates/menu/unpause
+    assert_error 409 VALIDATION_ERROR 'name one in the parameter language'
 }
 
 # bats test_tags=direct
