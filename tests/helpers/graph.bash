@@ -52,6 +52,7 @@ make_objects() {
 path_of() { # PATH
     local path=${1%\?*}
     path=${path/:phone/$LINE}
+    path=${path/:app/1000000000000001}
     path=${path/:waba/$WABA}
     path=${path/:media/$MEDIA}
     path=${path/:template/$TEMPLATE}
