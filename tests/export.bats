@@ -71,6 +71,8 @@ in_document() {
     grep -qF '"image":{"id":"7001","n":1.50e1,"s":"\u0041\/"}' "$body"
     in_document '.messages[1].statuses | length == 1 and .[0].status == "delivered" and .[0].body.recipient_id == "'$A'"'
     in_document '.messages[0].statuses == []'
+    in_document '.contact.notes | length == 1 and .[0].text == "'"$WORDS"', says a note" and .[0].threadId == "'"$(thread_of $A)"'"'
+    in_document '.contact.threads[0].assigneeId == null and ([.messages[].byName] | all(. == null))'
     # events, as they were sent, with their deliveries, and who received them
     assert_equal "$(jq -c '[.events[].type] | group_by(.) | map([.[0], length])' "$document")" \
         '[["lead.created",1],["message.received",2],["message.status",1]]'

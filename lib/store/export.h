@@ -23,7 +23,7 @@ struct export_column {
     enum export_kind kind;
 };
 
-enum { EXPORT_COLUMNS = 20, EXPORT_PARTS = 8 }; /* the most of a list */
+enum { EXPORT_COLUMNS = 24, EXPORT_PARTS = 12 }; /* the most of a list */
 
 struct person;
 struct statement;

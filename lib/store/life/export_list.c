@@ -42,11 +42,12 @@ static const struct export_list contact_parts[] = {
                  {"lastInboundAt", EXPORT_TIME},
                  {"unread", EXPORT_INTEGER},
                  {"waitingSince", EXPORT_TIME},
-                 {"doneAt", EXPORT_TIME}},
+                 {"doneAt", EXPORT_TIME},
+                 {"assigneeId", EXPORT_TEXT}},
      .statement =
          &(struct statement){.sql = "SELECT c.id, t.id, t.line_id, l.phone_number_id, "
                                     "t.created_at, t.last_message_at, t.last_inbound_at, t.unread, "
-                                    "t.waiting_since, t.done_at FROM contact c "
+                                    "t.waiting_since, t.done_at, t.assignee_id FROM contact c "
                                     "JOIN thread t ON t.contact_id = c.id "
                                     "JOIN line l ON l.id = t.line_id WHERE " ON_PAGE_OF_CONTACTS}},
     {.name = "formerThreads",
@@ -103,6 +104,20 @@ static const struct export_list contact_parts[] = {
          &(struct statement){.sql = "SELECT c.id, b.line_id, nullif(b.identity, ''), b.created_at "
                                     "FROM contact c JOIN contact_block b ON b.contact_id = c.id "
                                     "WHERE " ON_PAGE_OF_CONTACTS}},
+    {.name = "notes",
+     .columns = {{NULL, EXPORT_TEXT},
+                 {"id", EXPORT_TEXT},
+                 {"threadId", EXPORT_TEXT},
+                 {"text", EXPORT_TEXT},
+                 {"byId", EXPORT_TEXT},
+                 {"byName", EXPORT_TEXT},
+                 {"createdAt", EXPORT_TIME}},
+     .statement =
+         &(struct statement){.sql = "SELECT c.id, n.id, n.thread_id, n.text, n.by_id, n.by_name, "
+                                    "n.created_at FROM contact c "
+                                    "JOIN thread t ON t.contact_id = c.id "
+                                    "JOIN note n ON n.thread_id = t.id "
+                                    "WHERE " ON_PAGE_OF_CONTACTS ", n.id"}},
     {.name = "leads",
      .columns = {{NULL, EXPORT_TEXT}, {"source", EXPORT_TEXT}, {"createdAt", EXPORT_TIME}},
      .statement = &(struct statement){.sql = "SELECT c.id, d.source, d.created_at FROM contact c "
@@ -165,13 +180,15 @@ const struct export_list export_messages = {
                 {"doneAt", EXPORT_TIME},
                 {"flowId", EXPORT_TEXT},
                 {"body", EXPORT_JSON},
-                {"error", EXPORT_JSON}},
+                {"error", EXPORT_JSON},
+                {"byId", EXPORT_TEXT},
+                {"byName", EXPORT_TEXT}},
     .has_time = true,
     .parts = message_parts,
     .statement = &(struct statement){
         .sql = "SELECT m.timestamp, m.id, m.wamid, m.thread_id, m.line_id, m.direction, m.source, "
                "m.type, m.status, m.status_at, m.context_wamid, m.phone, m.bsuid, m.created_at, "
-               "m.done_at, f.flow_id, m.body, m.error FROM message m "
+               "m.done_at, f.flow_id, m.body, m.error, m.by_id, m.by_name FROM message m "
                "LEFT JOIN flow_response f ON f.message_id = m.id WHERE m.thread_id = ?1 "
                "AND (m.timestamp, m.id) > (?2, ?3) ORDER BY m.timestamp, m.id LIMIT ?4"}};
 
