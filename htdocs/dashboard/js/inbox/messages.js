@@ -439,7 +439,8 @@ export function messageList({thread, definitionOf, open, reply, react, again, on
         const answer = await (first ?? firstPage(thread.id));
         cursor = answer.paging.cursors.before;
         add(answer.items);
-        change = Math.max(change, thread.change);
+        if (!first) // a page that was read while the thread was may lack the thread's last change
+            change = Math.max(change, thread.change);
         showEnd();
     }
 
