@@ -14,6 +14,9 @@ setup_file() {
     make_member '' "$KIM_EMAIL" agent
     set_password KIM_ "$KIM_PASSWORD"
     db "UPDATE member SET name = 'Kim' WHERE email = '$KIM_EMAIL'"
+    export VIEWER_EMAIL=vic@example.org VIEWER_PASSWORD='another good password'
+    make_member '' "$VIEWER_EMAIL" viewer
+    set_password VIEWER_ "$VIEWER_PASSWORD"
     start_browser
 }
 
@@ -30,6 +33,10 @@ teardown_file() {
 # bats test_tags=route
 @test "two members answer at once: one is sent, the other keeps the text and sees whose was first" {
     browse shared bothAnswer "$KIM_EMAIL" "$KIM_PASSWORD"
+}
+
+@test "a viewer reads conversations without an error, and sees nothing that a viewer may not do" {
+    browse shared viewer "$VIEWER_EMAIL" "$VIEWER_PASSWORD"
 }
 
 @test "members write notes for each other, which are between the messages and are never sent" {

@@ -143,3 +143,29 @@ exports.notes = async (test, email, password) => {
     await kim.getByRole('dialog').getByRole('button', {name: 'Delete the note'}).click();
     await untilCount(ofKim, 0);
 };
+
+exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, password) => {
+    const eve = {phone: '16505552005', name: 'Eve Examined'};
+    const refused = [];
+    page.on('response', (response) => {
+        if (response.status() === 403)
+            refused.push(`${response.request().method()} ${response.url()}`);
+    });
+    await says(BASE, eve, 'Only to be read');
+    await logInAnew(email, password, page);
+    await openThread({page, open}, eve.name);
+    await bubbleOf(page, 'Only to be read').waitFor();
+    step('nothing can be written, and the page says why');
+    await page.getByText('You have the role Viewer').waitFor();
+    await settled(page);
+    assert.equal(await page.getByLabel('Write a message').count(), 0);
+    const actions = ['Assign', 'Done', 'Add a note', 'Mark as unread', 'Block', 'Reply', 'React'];
+    for (const name of actions)
+        assert.equal(await page.getByRole('button', {name, exact: true}).count(), 0, name);
+    step('nor in the details of a message');
+    await bubbleOf(page, 'Only to be read').getByRole('button', {name: 'Details'}).click();
+    await page.getByRole('dialog').waitFor();
+    assert.equal(await page.getByRole('dialog').getByRole('button', {name: 'Reply'}).count(), 0);
+    step('and the page has asked for nothing that it may not do');
+    assert.deepEqual(refused, []);
+};

@@ -16,6 +16,11 @@ export function answering({isFresh = false} = {}) {
     return members;
 }
 
+// Whether the member of this page may answer, and change what an inbox holds: a viewer reads.
+export function mayAnswer() {
+    return session()?.member.role !== 'viewer';
+}
+
 // Whether a member is the one of this page.
 export function isSelf(member) {
     return member?.id === session()?.member.id;

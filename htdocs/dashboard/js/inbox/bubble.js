@@ -3,7 +3,7 @@ import {el} from '../dom.js';
 import {clock, dateTime, number, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {listOf, lookup, numberOf, objectOf, textOf} from '../shape.js';
-import {isSelf} from '../team.js';
+import {isSelf, mayAnswer} from '../team.js';
 import {fillText} from '../templates/definition.js';
 import {button} from '../ui.js';
 import {cardsOf, content, isMedia, kindOf, summary} from './describe.js';
@@ -269,8 +269,9 @@ export function bubble(message, context) {
                     : context.name}),
             }, emoji)))),
     el('div', {class: 'tools'},
-        !context.isDeleted && tool('reply', t('inbox.reply'), () => context.reply(message)),
-        canReact(message, context) && tool('smile', t('inbox.react'),
+        mayAnswer() && !context.isDeleted && tool('reply', t('inbox.reply'),
+            () => context.reply(message)),
+        mayAnswer() && canReact(message, context) && tool('smile', t('inbox.react'),
             () => context.react(message)),
         tool('more', t('inbox.details'), () => context.open(message))));
 }

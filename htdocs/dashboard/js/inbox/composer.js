@@ -3,6 +3,7 @@ import {call, serverTime} from '../api.js';
 import {el, fill} from '../dom.js';
 import {number, t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {mayAnswer} from '../team.js';
 import {chooseTemplate} from '../templates/picker.js';
 import {button, linkButton, showError, toast} from '../ui.js';
 import {againOf} from './again.js';
@@ -21,6 +22,9 @@ const LONGEST_TEXT = 4096;
 const LONGEST_CAPTION = 1024;
 const COUNTED_FROM = 0.85; // of the longest
 const MOST_FILES = 30;
+const SILENT = { // why nothing is sent in these states
+    blocked: 'inbox.blockedText', archived: 'inbox.archivedText', viewer: 'inbox.viewerText',
+};
 
 // The recipient's fields of a send: the phone, else the business-scoped user id.
 export function recipientOf(contact) {
@@ -28,8 +32,11 @@ export function recipientOf(contact) {
         : {recipient: contact.userId ?? contact.parentUserId};
 }
 
-// How the messages of a thread can be answered: open, closed (templates only), blocked, archived.
+// How the messages of a thread can be answered: open, closed (templates only), blocked, archived,
+// viewer (by others).
 export function stateOf(thread, now) {
+    if (!mayAnswer())
+        return 'viewer';
     if (thread.line.archivedAt)
         return 'archived';
     if (thread.isBlocked)
@@ -39,7 +46,7 @@ export function stateOf(thread, now) {
 
 // Nothing is sent in these states.
 export function isSilent(state) {
-    return state === 'blocked' || state === 'archived';
+    return Object.hasOwn(SILENT, state);
 }
 
 // Where the pointer is a finger, the keyboard has no Shift to hold: Return makes a new line.
@@ -369,13 +376,21 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
             linkButton(t('inbox.openLines'), '#/lines'));
     }
 
+    function reading() {
+        return el('div', {class: 'composer-closed'},
+            el('p', {}, el('strong', {}, t('inbox.viewer')), ' ', t('inbox.viewerText')));
+    }
+
     function draw() {
         const state = recording ? 'recording' : stateOf(thread, serverTime());
         if (state === shown)
             return;
         const hadFocus = root.contains(document.activeElement);
         shown = state;
-        const views = {open: writing, closed, blocked, archived, recording: () => recording.root};
+        const views = {
+            open: writing, closed, blocked, archived, viewer: reading,
+            recording: () => recording.root,
+        };
         fill(root, !isSilent(state) && above, state === 'open' && count, views[state]());
         if (hadFocus)
             root.querySelector('textarea, button.primary, button, a')?.focus();
@@ -397,7 +412,7 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
         isOpen: () => shown === 'open',
         reply(message) {
             if (isSilent(shown)) {
-                toast(t(shown === 'blocked' ? 'inbox.blockedText' : 'inbox.archivedText'), 'bad');
+                toast(t(SILENT[shown]), 'bad');
                 return;
             }
             quoted = message;

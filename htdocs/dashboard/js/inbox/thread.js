@@ -5,7 +5,7 @@ import {clock, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {checkChanges} from '../live.js';
 import {setThing} from '../title.js';
-import {answering, isSelf} from '../team.js';
+import {answering, isSelf, mayAnswer} from '../team.js';
 import {definitions} from '../templates/store.js';
 import {button, confirm, showError, toast} from '../ui.js';
 import {assign} from './assign.js';
@@ -152,13 +152,13 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
             el('div', {class: 'actions'}, assigneeButton(), doneButton(),
                 button(t('inbox.searchThread'), toggleSearch,
                     {kind: 'quiet', icon: 'search', isIconOnly: true}),
-                button(t('inbox.notes.add'), addNote,
+                mayAnswer() && button(t('inbox.notes.add'), addNote,
                     {kind: 'quiet', icon: 'log', isIconOnly: true}),
-                button(t('inbox.markUnread'), markUnread,
+                mayAnswer() && button(t('inbox.markUnread'), markUnread,
                     {kind: 'quiet', icon: 'dot', isIconOnly: true}),
                 button(t('inbox.contact'), () => void showContact(thread.contact, lines),
                     {kind: 'quiet', icon: 'person', isIconOnly: true}),
-                !thread.isBlocked && button(t('inbox.block'), block,
+                mayAnswer() && !thread.isBlocked && button(t('inbox.block'), block,
                     {kind: 'quiet', icon: 'block', isIconOnly: true}))));
     }
 
@@ -190,6 +190,8 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     function assigneeButton() {
         const name = thread.assignee && (isSelf(thread.assignee) ? t('inbox.you')
             : thread.assignee.name);
+        if (!mayAnswer())
+            return name && el('span', {class: 'muted small'}, name);
         return (hasTeam || thread.assignee) && button(name ?? t('inbox.assign.open'),
             changeAssignee, {icon: 'person', title: t('inbox.assign.title'),
                 class: `button quiet assigned ${name ? 'is-assigned' : ''}`});
@@ -239,6 +241,8 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
 
     // Done, while there is something to do; after it the way back.
     function doneButton() {
+        if (!mayAnswer())
+            return null;
         if (thread.waitingSince || thread.failedAt)
             return button(t('inbox.done'), markDone, {icon: 'check'});
         return thread.doneAt && thread.doneAt > thread.lastMessageAt &&
@@ -318,7 +322,9 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     // Only what the user sees is read: in a window that has the focus, the newest message in view.
     async function markRead() {
         list.countUnread(thread.unread);
-        if (isLeft || !thread.unread || document.hidden || !document.hasFocus() || !list.isAtEnd())
+        if (!mayAnswer() || isLeft || !thread.unread)
+            return;
+        if (document.hidden || !document.hasFocus() || !list.isAtEnd())
             return;
         const {unread} = await call('POST', `/v2/threads/${thread.id}/read`,
             {body: {upTo: list.newest()?.id}});
