@@ -100,7 +100,7 @@ answer() { # BODY HEADER...
 }
 
 @test "every example of the HTML reference runs as it stands after make run" {
-    local variables examples example count=0
+    local variables examples example last ordered=() count=0
     mapfile -d '' -t variables < <(blocks 'the variables')
     mapfile -d '' -t examples < <(blocks 'a request')
     assert_equal "${#variables[@]}" 3
@@ -109,7 +109,10 @@ answer() { # BODY HEADER...
     export SWITCHBOARD_CONFIG
     mkdir curl
     printf 'silent\nshow-error\nwrite-out = "\\n%%{http_code}"\n' >curl/.curlrc
-    for example in "${examples[@]}"; do
+    for example in "${examples[@]}"; do # an erasure also ends the thread of others
+        if [[ $example == *'/erase"'* ]]; then last=$example; else ordered+=("$example"); fi
+    done
+    for example in "${ordered[@]}" "$last"; do
         [[ $example != *'$SESSION'* && $example != *'$PASSWORD'* ]] || eval "${variables[1]}"
         [[ $example != *'$MEMBER_ID'* && $example != *INVITATION* ]] || eval "${variables[2]}"
         CURL_HOME=$BATS_FILE_TMPDIR/curl assert_example "$example"

@@ -151,7 +151,7 @@ complete() {
 }
 
 @test "bash completes commands, subcommands and options, and files where a file is expected" {
-    local commands='add delete list login-link password '
+    local commands='add delete export list login-link password '
     assert_equal "$(complete switchboard use)" 'user '
     assert_equal "$(complete switchboard event re)" 'replay resume '
     assert_equal "$(complete switchboard user '')" "$commands"

@@ -503,7 +503,9 @@ wrong_fields='
             else $whole | setpath($keys; [$value]) | row("\($place)[0]:\($code)") end;
         (select(.values) | with_text("no such value"; "invalid_value")),
         (select(.longest) | with_text("x" * (.longest + 1); "invalid_value")),
-        (select(.pattern) | with_text("no match"; "invalid_value")),
+        (select(.pattern) | .pattern as $pattern
+            | with_text(if "no match" | test($pattern) then "\u0000" else "no match" end;
+                "invalid_value")),
         (select(.type == "array of strings") | with_text(""; "empty"),
             with_text((null, 5, ["x"], {}); "invalid_type")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),

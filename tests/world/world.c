@@ -37,7 +37,7 @@ static struct {
 } events;
 
 enum { CALM_WORLDS = 24 };   /* one of so many is calm */
-enum { ERASING_WORLDS = 5 }; /* in one of so many people are erased */
+enum { ERASING_WORLDS = 7 }; /* in one of so many people are erased */
 
 static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",    "outage", "power",
                                                  "full",  "clock", "courier", "move",   "keys",

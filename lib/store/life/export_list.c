@@ -117,7 +117,7 @@ static const struct export_list contact_parts[] = {
                                     "n.created_at FROM contact c "
                                     "JOIN thread t ON t.contact_id = c.id "
                                     "JOIN note n ON n.thread_id = t.id "
-                                    "WHERE " ON_PAGE_OF_CONTACTS ", n.id"}},
+                                    "WHERE " ON_PAGE_OF_CONTACTS}},
     {.name = "leads",
      .columns = {{NULL, EXPORT_TEXT}, {"source", EXPORT_TEXT}, {"createdAt", EXPORT_TIME}},
      .statement = &(struct statement){.sql = "SELECT c.id, d.source, d.created_at FROM contact c "
