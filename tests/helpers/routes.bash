@@ -146,9 +146,8 @@ have_samples() {
         INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type,
             status, status_at, timestamp, body, created_at)
         SELECT 'msg_sample', user_id, 'thr_sample', 'lin_sample', 'wamid.sample', 'in', 'webhook',
-            'text', 'received', 1, 1, x'7b7d', 1 FROM thread WHERE id = 'thr_sample';
-        INSERT INTO note (id, user_id, thread_id, text, created_at)
-        SELECT 'not_sample', user_id, id, 'x', 1 FROM thread WHERE id = 'thr_sample'"
+            'text', 'received', 1, 1, x'7b7d', 1 FROM thread WHERE id = 'thr_sample'"
+    have_note
     db "INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at,
             finished_at) SELECT 'evt_00000000000000000000000001', id, 1, 'message.received',
             CAST('{}' AS BLOB), 'dead', 1, 1, 1 FROM user WHERE email = '$EMAIL';
@@ -163,6 +162,13 @@ have_template() {
         \"name\":\"greeting\",\"components\":[{\"type\":\"BODY\",\"text\":\"Hi\"}],
         \"language\":\"en_US\",\"status\":\"$1\",\"category\":\"UTILITY\",
         \"id\":\"7003\"}]}" >/dev/null
+}
+
+# Makes the note of the samples, which one route deletes.
+have_note() {
+    db "INSERT INTO note (id, user_id, thread_id, text, created_at)
+        SELECT 'not_sample', user_id, id, 'x', 1 FROM thread WHERE id = 'thr_sample'
+        ON CONFLICT (id) DO NOTHING"
 }
 
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
@@ -224,6 +230,7 @@ each_route() {
         case $route in
         */unpause) have_template PAUSED ;;
         /v2/templates*) have_template APPROVED ;;
+        */notes/*) have_note ;;
         # another route has begun it
         */export) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac
