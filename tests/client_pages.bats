@@ -70,10 +70,22 @@ assert_receiving() {
     end_helper receiver.pid
 }
 
+answers_or_has_ended() {
+    curl -s -o answer "http://127.0.0.1:$PORT/" || is_gone "$(cat receiver.pid)"
+}
+
+# Starts a program that listens on PORT; again, while another test has the port for a moment.
 start_program() {
-    "$@" >received 2>errors 3>&- &
-    printf '%s\n' $! >receiver.pid
-    eventually curl -s -o answer "http://127.0.0.1:$PORT/"
+    local tries
+    for ((tries = 0; tries < 60; tries++)); do
+        "$@" >received 2>errors 3>&- &
+        printf '%s\n' $! >receiver.pid
+        eventually answers_or_has_ended
+        is_gone "$(cat receiver.pid)" || return 0
+        grep -qE 'EADDRINUSE|Address already in use' errors || break
+        pause 500
+    done
+    fail "$* ended at once: $(cat errors)"
 }
 
 @test "the Node programs send, upload, download, list and verify webhooks" {
