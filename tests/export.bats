@@ -158,7 +158,8 @@ add_messages() {
     db "DELETE FROM message WHERE id LIKE 'msg_more%'"
     add_messages 20000
     many=$("$HELPERS/peak" "$OUT/tools/switchboard" contact export "$contact")
-    ((many < few + 2048)) || fail "$few KB with 500 messages, $many KB with 20000"
+    # the sanitizer keeps what is freed
+    [[ -n ${ASAN_OPTIONS-} ]] || ((many < few + 2048)) || fail "$few KB with 500 messages, $many KB with 20000"
     switchboard contact export "$contact" >"$BATS_TEST_TMPDIR/printed"
     assert_equal "$(jq -c '[.messages[].timestamp] | [length, . == sort]' "$BATS_TEST_TMPDIR/printed")" '[20001,true]'
     assert_equal "$(jq '[.messages[].id] | unique | length' "$BATS_TEST_TMPDIR/printed")" 20001

@@ -1005,15 +1005,15 @@ END
 
 # bats test_tags=direct
 @test "an edit finds a template on a later page" {
-    local page='{"data":[{"name":"menu_1","language":"de","id":"1"}],"paging":{"cursors":{"after":"X"},"next":"https://x/?after=X"}}'
-    have_templates "$(template menu)"
+    local page='{"data":[{"name":"far_1","language":"de","id":"1"}],"paging":{"cursors":{"after":"X"},"next":"https://x/?after=X"}}'
+    have_templates "$(template far)"
     platform_answers 200 "$page"
-    platform_answers 200 "{\"data\":[$(template menu)]}"
-    api PATCH /v2/templates/menu -d '{"category":"MARKETING"}'
+    platform_answers 200 "{\"data\":[$(template far)]}"
+    api PATCH /v2/templates/far -d '{"category":"MARKETING"}'
     assert_success
-    assert_sent_to 7menu
+    assert_sent_to 7far
     assert_equal "$(sandbox GET 'requests?method=GET' | gojq -r '.[].query')" \
-        $'fields=id,name,language&name=menu&limit=100\nfields=id,name,language&name=menu&limit=100&after=X'
+        $'fields=id,name,language&name=far&limit=100\nfields=id,name,language&name=far&limit=100&after=X'
 }
 
 @test "a template that is not approved, rejected or paused is refused by the platform, with a hint" {
