@@ -48,7 +48,8 @@ struct json_error {
 
 /* Checks all of `bytes` and builds the index in `arena`. Returns 0 and the value, or -1 and
  * `*error`. RFC 8259; a byte order mark is refused (8.1), duplicate names and lone surrogates are
- * allowed. The bytes are not copied: they must live as long as the value is used. */
+ * allowed. Absent bytes (p NULL) are an empty text, which is refused. The bytes are not copied:
+ * they must live as long as the value is used. */
 int json_read(struct arena *arena, struct slice bytes, struct json *value,
               struct json_error *error);
 

@@ -291,6 +291,8 @@ static void locate(const struct reader *r, struct json_error *error) {
 
 int json_read(struct arena *arena, struct slice bytes, struct json *value,
               struct json_error *error) {
+    if (!bytes.p)
+        bytes = slice_of(""); /* C11 6.5.6: nothing may be added to a null pointer, not even 0 */
     struct reader r = {.arena = arena,
                        .start = bytes.p,
                        .p = bytes.p,

@@ -58,6 +58,7 @@ static const struct {
     const char *reason;
 } refused[] = {
     {SLICE(""), 0, "ends where a value"},
+    {{0}, 0, "ends where a value"}, /* absent bytes */
     {SLICE("  \n"), 3, "ends where a value"},
     {SLICE("\xef\xbb\xbf{}"), 0, "value was expected"}, /* RFC 8259 8.1 */
     {SLICE("\xff\xfe{\0}\0"), 0, "value was expected"},

@@ -14,10 +14,11 @@ static bool continues(char c, bool is_number) {
 }
 
 static bool has_name(struct slice bytes, struct slice name) {
+    if (!bytes.n)
+        return false;
     const bool is_number = is_digit(name.p[0]);
     const char *end = bytes.p + bytes.n;
-    for (const char *at = bytes.p; bytes.n && (at = memmem(at, (size_t)(end - at), name.p, name.n));
-         at++)
+    for (const char *at = bytes.p; (at = memmem(at, (size_t)(end - at), name.p, name.n)); at++)
         if ((at == bytes.p || !continues(at[-1], is_number)) &&
             (at + name.n == end || !continues(at[name.n], is_number)))
             return true;
@@ -46,11 +47,13 @@ static size_t base64_length(struct slice text) {
 }
 
 bool person_is_named(const struct person *person, struct arena *arena, struct slice bytes) {
+    if (!bytes.n)
+        return false;
     if (has_any_name(person, bytes))
         return true;
     const char *end = bytes.p + bytes.n;
     const char *at = bytes.p;
-    while (bytes.n && (at = memmem(at, (size_t)(end - at), wamid, sizeof wamid - 1))) {
+    while ((at = memmem(at, (size_t)(end - at), wamid, sizeof wamid - 1))) {
         at += sizeof wamid - 1;
         struct slice text = {at, (size_t)(end - at)};
         text.n = base64_length(text);
@@ -79,10 +82,12 @@ bool person_is_alone(const struct person *person, struct slice json) {
                                           "\"wa_id\"",        "\"user_id\"",
                                           "\"recipient_id\"", "\"recipient_user_id\"",
                                           "\"from_user_id\"", "\"to_user_id\""};
+    if (!json.n)
+        return true;
     const char *end = json.p + json.n;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         for (const char *at = json.p;
-             json.n && (at = memmem(at, (size_t)(end - at), members[i], strlen(members[i])));) {
+             (at = memmem(at, (size_t)(end - at), members[i], strlen(members[i])));) {
             at += strlen(members[i]);
             const struct slice value = value_after(at, end);
             if (value.n && !slice_has_word(person->names, '\n', value))
