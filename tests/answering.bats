@@ -152,6 +152,24 @@ change_of() { # THREAD
     assert_success
 }
 
+@test "an answer that is on its way is still known after its thread was merged into another one" {
+    local other seen
+    has_member Ana agent
+    has_member Ben agent
+    take "$(payload "$(change messages "\"messages\":[$(message wamid.in1 '' "$B1")]")")"
+    other=$(db "SELECT thread_id FROM message WHERE wamid = 'wamid.in1'")
+    request POST /v2/messages/send/text --session "$BEN_SESSION" -H "X-Switchboard-Seen: $other $(change_of "$other")" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"$B1\",\"text\":\"First\"}"
+    assert_success
+    writes wamid.in2 "$A" 1780000050
+    begin_held answers Ana Second "$(thread_of "$A")" "$(change_of "$(thread_of "$A")")"
+    take "$(payload "$(inbound wamid.in3 "$A" "$B1" '"type":"reaction","reaction":{"message_id":"wamid.in2","emoji":"x"}')")"
+    seen=$(change_of "$other")
+    answers Ben Third "$other" "$seen"
+    assert_error 409 VALIDATION_ERROR 'Ana is answering'
+    end_held 200
+}
+
 # Two members answer at the same time, each in a process of its own.
 both_answer() { # THREAD SEEN
     local name

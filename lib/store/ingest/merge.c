@@ -21,6 +21,17 @@ bool merge_insert(const struct merge *m, const struct contact *before, const cha
     "(SELECT f.id FROM thread f JOIN thread t ON t.line_id = f.line_id AND t.contact_id = ?2 "     \
     " WHERE f.contact_id = ?1)"
 
+/* Gives the claim of the thread that is deleted to the other one, which may have one itself: then
+ * the columns of the later one, which follow. */
+#define UNITED_CLAIMS                                                                              \
+    "INSERT INTO thread_claim (thread_id, user_id, member_id, member_name, request_id, "           \
+    "claimed_until, answered_by, answered_name, answered) "                                        \
+    "SELECT t.id, c.user_id, c.member_id, c.member_name, c.request_id, c.claimed_until, "          \
+    "c.answered_by, c.answered_name, c.answered "                                                  \
+    "FROM thread f JOIN thread t ON t.line_id = f.line_id AND t.contact_id = ?2 "                  \
+    "JOIN thread_claim c ON c.thread_id = f.id WHERE f.contact_id = ?1 "                           \
+    "ON CONFLICT (thread_id) DO UPDATE SET "
+
 /* Takes a number of a change for the user of the account. */
 static bool take_change(const struct merge *m, int64_t *change) {
     static struct statement s = {.sql = "SELECT user_id FROM account WHERE id = ?1"};
@@ -66,15 +77,15 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
         {.sql = "UPDATE note SET thread_id = (SELECT t.id FROM thread f JOIN thread t "
                 "  ON t.line_id = f.line_id AND t.contact_id = ?2 WHERE f.id = note.thread_id) "
                 "WHERE thread_id IN " DOUBLE_THREADS},
-        {.sql = "INSERT INTO thread_claim (thread_id, user_id, member_id, member_name, "
-                "request_id, claimed_until, answered_by, answered_name, answered) "
-                "SELECT t.id, c.user_id, c.member_id, c.member_name, c.request_id, "
-                "c.claimed_until, c.answered_by, c.answered_name, c.answered "
-                "FROM thread f JOIN thread t ON t.line_id = f.line_id AND t.contact_id = ?2 "
-                "JOIN thread_claim c ON c.thread_id = f.id WHERE f.contact_id = ?1 "
-                "ON CONFLICT (thread_id) DO UPDATE SET answered_by = excluded.answered_by, "
-                "answered_name = excluded.answered_name, answered = excluded.answered "
-                "WHERE excluded.answered > thread_claim.answered"},
+        {.sql = UNITED_CLAIMS "answered_by = excluded.answered_by, "
+                              "answered_name = excluded.answered_name, "
+                              "answered = excluded.answered "
+                              "WHERE excluded.answered > thread_claim.answered"},
+        {.sql = UNITED_CLAIMS "member_id = excluded.member_id, "
+                              "member_name = excluded.member_name, "
+                              "request_id = excluded.request_id, "
+                              "claimed_until = excluded.claimed_until "
+                              "WHERE excluded.claimed_until > thread_claim.claimed_until"},
         {.sql = "DELETE FROM thread_claim WHERE thread_id IN " DOUBLE_THREADS},
         {.sql = "DELETE FROM thread WHERE contact_id = ?1 AND line_id IN "
                 "(SELECT t.line_id FROM thread t WHERE t.contact_id = ?2)"},
