@@ -25,9 +25,7 @@ world() {
 }
 
 @test "worlds from a new seed break no rule" {
-    local seconds=10
-    [[ -z ${TEST_FULL-} ]] || seconds=30
-    world --seconds "${WORLD_SECONDS:-$seconds}"
+    world --seconds "${WORLD_SECONDS:-30}"
     [[ $status == 0 ]] || fail "$output"
     [[ $output == *'rules broken 0' ]]
     printf '# %s\n' "$output" >&3
