@@ -216,9 +216,9 @@ read_tally() {
 #
 #     sweep KIND SUBJECT FAULT MOST [FIRST [DENSE]]
 #
-# SUBJECT is a captured request, unless the KIND runs another program. FAULT is KILL or TERM (the
-# signal, at a system call), errors (of system calls), memory (one allocation fails), or famine (all
-# fail from one on). The system calls are those from the first one named FIRST on, by default
+# SUBJECT is a captured request, unless the KIND runs another program. FAULT is KILL, TERM or HUP
+# (the signal, at a system call), errors (of system calls), memory (one allocation fails), or famine
+# (all fail from one on). The system calls are those from the first one named FIRST on, by default
 # `getpeername`, before which the C library starts; the allocations are all, or those from number
 # FIRST on. At most MOST of the points are tried, and each one from the first call DENSE on.
 #
