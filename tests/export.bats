@@ -76,7 +76,8 @@ in_document() {
     # events, as they were sent, with their deliveries, and who received them
     assert_equal "$(jq -c '[.events[].type] | group_by(.) | map([.[0], length])' "$document")" \
         '[["lead.created",1],["message.received",2],["message.status",1]]'
-    in_document '.events | all(.body.data.contact.id == "'"$contact"'" and (.deliveries | length == 1))'
+    in_document '.events | all(.body.data.contact.id == "'"$contact"'" and (.deliveries | length == 1)
+        and .contactId == "'"$contact"'" and .lineId != null and .isForward == false)'
     in_document '.recipients | map([.kind, .host]) | sort == [["event","127.0.0.1:9"],["forward","127.0.0.1:9"]]'
     # raw updates: without the body where they name another person
     assert_equal "$(jq -c '[.updates[] | [.field, .body != null]] | sort' "$document")" \

@@ -182,42 +182,45 @@ const struct export_list export_messages = {
                "LEFT JOIN flow_response f ON f.message_id = m.id WHERE m.thread_id = ?1 "
                "AND (m.timestamp, m.id) > (?2, ?3) ORDER BY m.timestamp, m.id LIMIT ?4"}};
 
+/* Events with their deliveries: of the owner, by SQL of the event `e`. */
+#define EVENTS_OF(owner)                                                                           \
+    {                                                                                              \
+        .name = "events", .columns = {{"id", EXPORT_TEXT},        {"type", EXPORT_TEXT},           \
+                                      {"isForward", EXPORT_BOOL}, {"contactId", EXPORT_TEXT},      \
+                                      {"lineId", EXPORT_TEXT},    {"createdAt", EXPORT_TIME},      \
+                                      {"state", EXPORT_TEXT},     {"finishedAt", EXPORT_TIME},     \
+                                      {"body", EXPORT_JSON}},                                      \
+        .parts = (const struct export_list[]){DELIVERIES_OF(owner), {0}},                          \
+        .statement = &(struct statement) {                                                         \
+            .sql = "SELECT e.id, e.type, e.is_forward, e.contact_id, e.line_id, e.created_at, "    \
+                   "e.state, e.finished_at, e.body FROM event e WHERE " owner " AND e.id > ?2 "    \
+                   "ORDER BY e.id LIMIT ?3"                                                        \
+        }                                                                                          \
+    }
+#define DELIVERIES_OF(owner)                                                                       \
+    {                                                                                              \
+        .name = "deliveries", .columns = {{NULL, EXPORT_TEXT},                                     \
+                                          {"webhookId", EXPORT_TEXT},                              \
+                                          {"state", EXPORT_TEXT},                                  \
+                                          {"attempts", EXPORT_INTEGER},                            \
+                                          {"lastAttemptAt", EXPORT_TIME},                          \
+                                          {"lastStatus", EXPORT_INTEGER}},                         \
+        .statement = &(struct statement) {                                                         \
+            .sql = "SELECT e.id, d.webhook_id, d.state, d.attempts, d.last_attempt_at, "           \
+                   "d.last_status FROM event e JOIN delivery d ON d.event_id = e.id "              \
+                   "WHERE " owner " AND e.id > ?2 AND e.id <= ?3 ORDER BY e.id, d.webhook_id"      \
+        }                                                                                          \
+    }
+
 /* SQL: the user of a contact, or of one that was merged. */
 #define USER_OF_CONTACT                                                                            \
     "(SELECT a.user_id FROM account a WHERE a.id = coalesce("                                      \
     "(SELECT c.account_id FROM contact c WHERE c.id = ?1), "                                       \
     "(SELECT g.account_id FROM contact_merge g WHERE g.merged_id = ?1 LIMIT 1)))"
 
-static const struct export_list event_parts[] = {
-    {.name = "deliveries",
-     .columns = {{NULL, EXPORT_TEXT},
-                 {"webhookId", EXPORT_TEXT},
-                 {"state", EXPORT_TEXT},
-                 {"attempts", EXPORT_INTEGER},
-                 {"lastAttemptAt", EXPORT_TIME},
-                 {"lastStatus", EXPORT_INTEGER}},
-     .statement =
-         &(struct statement){
-             .sql = "SELECT e.id, d.webhook_id, d.state, d.attempts, d.last_attempt_at, "
-                    "d.last_status FROM event e JOIN delivery d ON d.event_id = e.id "
-                    "WHERE e.user_id = " USER_OF_CONTACT " AND e.contact_id = ?1 AND e.id > ?2 "
-                    "AND e.id <= ?3 ORDER BY e.id, d.webhook_id"}},
-    {0},
-};
-
-const struct export_list export_events = {
-    .name = "events",
-    .columns = {{"id", EXPORT_TEXT},
-                {"type", EXPORT_TEXT},
-                {"createdAt", EXPORT_TIME},
-                {"state", EXPORT_TEXT},
-                {"finishedAt", EXPORT_TIME},
-                {"body", EXPORT_JSON}},
-    .parts = event_parts,
-    .statement = &(struct statement){
-        .sql = "SELECT e.id, e.type, e.created_at, e.state, e.finished_at, e.body FROM event e "
-               "WHERE e.user_id = " USER_OF_CONTACT " AND e.contact_id = ?1 AND e.id > ?2 "
-               "ORDER BY e.id LIMIT ?3"}};
+const struct export_list export_events =
+    EVENTS_OF("e.user_id = " USER_OF_CONTACT " AND e.contact_id = ?1");
+const struct export_list export_events_of_user = EVENTS_OF("e.user_id = ?1");
 
 const struct export_list export_updates = {
     .name = "updates",

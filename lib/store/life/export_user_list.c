@@ -1,4 +1,4 @@
-/* The lists of a user's export, as export_list.c has those of a person. */
+/* The lists of a user's export, as export_list.c has those of a person, and its events. */
 #include "engine/sql.h"
 #include "store/export.h"
 
@@ -37,40 +37,6 @@ const struct export_list export_webhooks = {
         .sql = "SELECT w.id, w.name, w.kind, w.url, w.account_id, w.created_at FROM webhook w "
                "WHERE w.user_id = ?1 AND w.deleted_at IS NULL AND w.id > ?2 ORDER BY w.id "
                "LIMIT ?3"}};
-
-static const struct export_list event_parts[] = {
-    {.name = "deliveries",
-     .columns = {{NULL, EXPORT_TEXT},
-                 {"webhookId", EXPORT_TEXT},
-                 {"state", EXPORT_TEXT},
-                 {"attempts", EXPORT_INTEGER},
-                 {"lastAttemptAt", EXPORT_TIME},
-                 {"lastStatus", EXPORT_INTEGER}},
-     .statement =
-         &(struct statement){
-             .sql = "SELECT e.id, d.webhook_id, d.state, d.attempts, d.last_attempt_at, "
-                    "d.last_status FROM event e JOIN delivery d ON d.event_id = e.id "
-                    "WHERE e.user_id = ?1 AND e.id > ?2 AND e.id <= ?3 "
-                    "ORDER BY e.id, d.webhook_id"}},
-    {0},
-};
-
-const struct export_list export_events_of_user = {
-    .name = "events",
-    .columns = {{"id", EXPORT_TEXT},
-                {"type", EXPORT_TEXT},
-                {"isForward", EXPORT_BOOL},
-                {"contactId", EXPORT_TEXT},
-                {"lineId", EXPORT_TEXT},
-                {"createdAt", EXPORT_TIME},
-                {"state", EXPORT_TEXT},
-                {"finishedAt", EXPORT_TIME},
-                {"body", EXPORT_JSON}},
-    .parts = event_parts,
-    .statement = &(struct statement){
-        .sql = "SELECT e.id, e.type, e.is_forward, e.contact_id, e.line_id, e.created_at, e.state, "
-               "e.finished_at, e.body FROM event e WHERE e.user_id = ?1 AND e.id > ?2 "
-               "ORDER BY e.id LIMIT ?3"}};
 
 const struct export_list export_trail = {
     .name = "trail",
