@@ -474,6 +474,42 @@ assigns() {
     assert_json .data.assignee null
 }
 
+# The number of threads that are assigned to Ana.
+assigned_to_ana() {
+    db "SELECT count(*) FROM thread WHERE assignee_id = '$ANA_ID'"
+}
+
+@test "the assignments of a member end in parts of 500, and a change that broke off is repeated" {
+    local kind change options=()
+    make_user
+    has_member Ana agent
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+        INSERT INTO contact (id, account_id, bsuid, created_at, updated_at)
+        SELECT 'con_' || (10000 + i) || '$LINE', '$ACCOUNT', 'US.' || i, 1, 1 FROM n"
+    db "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+        SELECT 'thr_' || substr(c.id, 5), a.user_id, l.id, c.id, 1, 1 FROM contact c
+        JOIN account a ON a.id = c.account_id JOIN line l ON l.account_id = a.id WHERE a.id = '$ACCOUNT'"
+    for kind in role remove; do
+        db "UPDATE thread SET assignee_id = '$ANA_ID' WHERE id LIKE 'thr_%$LINE'"
+        api GET /v2/changes
+        change=$(value .data.change)
+        refuse_update thread "thr_10600$LINE"
+        [[ $kind == remove ]] || options=(--role viewer)
+        run -1 switchboard member "$kind" "$EMAIL" "$ANA_EMAIL" "${options[@]}"
+        accept_updates thread
+        assert_equal "$kind $(assigned_to_ana)" "$kind 700"
+        assert_equal "$(db "SELECT role FROM membership WHERE member_id = '$ANA_ID'")" \
+            "$([[ $kind == remove ]] && echo viewer || echo agent)"
+        switchboard member "$kind" "$EMAIL" "$ANA_EMAIL" "${options[@]}" >/dev/null
+        options=()
+        assert_equal "$kind $(assigned_to_ana)" "$kind 0"
+        assert_equal "$(db "SELECT count(DISTINCT changed) FROM thread WHERE id LIKE 'thr_%$LINE' AND changed > $change")" 1200
+    done
+    assert_equal "$(db "SELECT count(*) FROM membership WHERE member_id = '$ANA_ID'")" 0
+    assert_equal "$(db "SELECT action FROM trail WHERE object_id = '$ANA_ID' AND action LIKE 'member.%' ORDER BY id" | xargs)" \
+        'member.add member.role member.remove'
+}
+
 @test "a thread that remains of a merger keeps its member, or gets that of the other one" {
     local other
     make_user

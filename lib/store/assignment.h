@@ -27,7 +27,9 @@ enum store_result store_assign(struct store *store, struct arena *arena,
 
 /* --- internal to the store: within the open transaction --- */
 
-/* Ends the assignments to a member who may not answer any more. False on failure. */
-bool assignment_end_all(struct store *store, const char *user_id, const char *member_id);
+/* Ends assignments to a member who is not to answer any more, at most 500 of them; `*is_end`: those
+ * were all. False on failure. */
+bool assignment_end_some(struct store *store, const char *user_id, const char *member_id,
+                         bool *is_end);
 
 #endif

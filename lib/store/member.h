@@ -115,7 +115,8 @@ bool member_enter(struct store *store, const struct store_new_member *member, bo
  * `id` is "" when there is none. False on failure. */
 bool member_lock(struct store *store, const char *user_id, const char *email, char id[ID_SIZE]);
 
-/* Ends all memberships of a workspace, and its invitations and sessions. */
+/* Ends all memberships of a workspace that is deleted, and its invitations and sessions. The
+ * assignments of its threads stay: nothing shows them any more. */
 bool member_end_all(struct store *store, const char *user_id);
 
 #endif

@@ -4,6 +4,8 @@
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
 
+enum { THREADS_AT_ONCE = 500 }; /* whose assignments one transaction ends, as retention does */
+
 /* Reads to whom the thread is assigned; false on failure. */
 static bool read_assignee(struct store *store, struct arena *arena, const char *thread_id,
                           struct actor *assignee) {
@@ -82,15 +84,20 @@ enum store_result store_assign(struct store *store, struct arena *arena,
     return sql_found(store, found);
 }
 
-bool assignment_end_all(struct store *store, const char *user_id, const char *member_id) {
+bool assignment_end_some(struct store *store, const char *user_id, const char *member_id,
+                         bool *is_end) {
     static struct statement s = {
-        .sql = "SELECT id FROM thread WHERE user_id = ?1 AND assignee_id = ?2 LIMIT 1"};
-    for (;;) {
-        char id[ID_SIZE];
-        sql_start(store, &s, TEXT(user_id), TEXT(member_id));
-        if (!sql_read_id(store, &s, id))
-            return !sql_failed(store);
-        if (!write_assignee(store, user_id, id, NULL))
+        .sql = "SELECT id FROM thread WHERE user_id = ?1 AND assignee_id = ?2 "
+               "ORDER BY last_message_at, id LIMIT ?3"};
+    static char ids[THREADS_AT_ONCE][ID_SIZE];
+    size_t count = 0;
+    sql_start(store, &s, TEXT(user_id), TEXT(member_id), INTEGER(THREADS_AT_ONCE));
+    while (sql_row(store, &s))
+        if (column_id(&s, 0, ids[count]))
+            count++;
+    *is_end = count < THREADS_AT_ONCE;
+    for (size_t i = 0; i < count; i++)
+        if (!write_assignee(store, user_id, ids[i], NULL))
             return false;
-    }
+    return !sql_failed(store);
 }

@@ -214,22 +214,36 @@ static bool end_invitations(struct store *store, const struct store_member_chang
                    INTEGER(change->role >= ROLE_ADMIN));
 }
 
-enum store_result store_change_role(struct store *store, const struct store_member_change *change,
-                                    enum member_refusal *refusal) {
+/* Changes the role, or ends assignments if there are more than one transaction ends: `*is_end` is
+ * false then. */
+static enum store_result change_role(struct store *store, const struct store_member_change *change,
+                                     enum member_refusal *refusal, bool *is_end) {
     static struct statement s = {
         .sql = "UPDATE membership SET role = ?3 WHERE user_id = ?1 AND member_id = ?2"};
     bool found = false;
     while (sql_transact(store)) {
+        *is_end = true;
         found = may_change(store, change, refusal);
         if (found && !*refusal &&
+            (change->role >= ROLE_AGENT ||
+             assignment_end_some(store, change->user_id, change->member_id, is_end)) &&
+            *is_end &&
             sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
                     TEXT(role_name(change->role))) &&
-            end_invitations(store, change) &&
-            (change->role >= ROLE_AGENT ||
-             assignment_end_all(store, change->user_id, change->member_id)))
+            end_invitations(store, change))
             store_trail(store, change->user_id, change->member_id);
     }
     return sql_found(store, found);
+}
+
+enum store_result store_change_role(struct store *store, const struct store_member_change *change,
+                                    enum member_refusal *refusal) {
+    enum store_result result;
+    bool is_end;
+    do
+        result = change_role(store, change, refusal, &is_end);
+    while (result == STORE_OK && !is_end);
+    return result;
 }
 
 /* Deletes the member, unless it belongs to a workspace. */
@@ -253,22 +267,37 @@ static bool end_membership(struct store *store, const char *user_id, const char 
         {.sql = "DELETE FROM session WHERE user_id = ?1 AND member_id = ?2"},
     };
     return sql_run(store, &ends[0], TEXT(user_id), TEXT(member_id)) &&
-           sql_run(store, &ends[1], TEXT(user_id), TEXT(member_id)) &&
-           assignment_end_all(store, user_id, member_id) && end_member(store, member_id);
+           sql_run(store, &ends[1], TEXT(user_id), TEXT(member_id)) && end_member(store, member_id);
 }
 
-enum store_result store_remove_member(struct store *store, const struct store_member_change *change,
-                                      enum member_refusal *refusal) {
+/* As change_role: the assignments end first, so that a removal that broke off can be repeated. */
+static enum store_result remove_member(struct store *store,
+                                       const struct store_member_change *change,
+                                       enum member_refusal *refusal, bool *is_end) {
     bool found = false;
+    *is_end = false;
     while (sql_transact(store)) {
-        const bool may_be_done = found && sql_may_have_committed(store);
+        const bool may_be_done = found && *is_end && sql_may_have_committed(store);
+        *is_end = true;
         found = may_change(store, change, refusal);
-        if (found && !*refusal && end_invitations(store, change) &&
+        if (found && !*refusal &&
+            assignment_end_some(store, change->user_id, change->member_id, is_end) && *is_end &&
+            end_invitations(store, change) &&
             end_membership(store, change->user_id, change->member_id))
             store_trail(store, change->user_id, change->member_id);
         found |= may_be_done;
     }
     return sql_found(store, found);
+}
+
+enum store_result store_remove_member(struct store *store, const struct store_member_change *change,
+                                      enum member_refusal *refusal) {
+    enum store_result result;
+    bool is_end;
+    do
+        result = remove_member(store, change, refusal, &is_end);
+    while (result == STORE_OK && !is_end);
+    return result;
 }
 
 static bool has_other_workspace(struct store *store, const struct store_member_change *change) {
