@@ -197,6 +197,34 @@ wamids() {
     assert_equal "$(wamids)" wamid.b
 }
 
+@test "threads without messages go in parts of 50 with their contacts, and what broke off goes on" {
+    local change
+    make_user
+    writes wamid.kept "$B" "$(days_ago 1)"
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)
+        INSERT INTO contact (id, account_id, bsuid, created_at, updated_at)
+        SELECT 'con_' || (1000 + i) || '$LINE', '$ACCOUNT', 'US.' || i, 1, 1 FROM n"
+    db "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+        SELECT 'thr_' || substr(c.id, 5), a.user_id, l.id, c.id, 1, $(days_ago 40)000 FROM contact c
+        JOIN account a ON a.id = c.account_id JOIN line l ON l.account_id = a.id WHERE c.id LIKE 'con_%$LINE'"
+    db "UPDATE contact SET held_at = 1 WHERE id = 'con_1020$LINE'"
+    api GET /v2/changes
+    change=$(value .data.change)
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    # the contact of the 70th is not to be deleted: its part, the second one, is taken back as a whole
+    refuse_update contact "con_1070$LINE"
+    db "UPDATE retention SET walk_at = 0 WHERE user_id = '$(user_id)'"
+    courier --once || true
+    accept_updates contact
+    assert_equal "$(db "SELECT count(*) FROM thread WHERE id LIKE 'thr_%$LINE'")" 70
+    prune
+    assert_equal "$(db "SELECT id FROM thread WHERE id LIKE 'thr_%$LINE'")" "thr_1020$LINE"
+    assert_equal "$(db "SELECT id FROM contact WHERE id LIKE 'con_%$LINE'")" "con_1020$LINE"
+    assert_equal "$(wamids)" wamid.kept
+    assert_equal "$(db "SELECT count(*) FROM thread_removal WHERE user_id = '$(user_id)' AND before_at IS NULL
+        AND changed > $change")" 119
+}
+
 @test "switchboard retention sets and lists the limits, and refuses fewer than 8 days" {
     make_user
     run switchboard retention set "$EMAIL" --messages 365 --raw 90 --json

@@ -15,6 +15,7 @@
 enum {
     THREADS_AT_ONCE = 200, /* that one part passes */
     ROWS_AT_ONCE = 500,    /* that one part deletes, as housekeeping does */
+    EMPTY_AT_ONCE = 50,    /* threads, each with its contact and that one's rows */
     MEMORY = 8 * 1024 * 1024,
 };
 
@@ -45,11 +46,11 @@ struct old_thread {
 
 /* What one part deletes, of one account; and how far the walk then has come. */
 struct part {
-    const char *account_id;  /* NULL: nothing yet */
-    struct buffer messages;  /* of struct old_message */
-    struct buffer threads;   /* of struct old_thread: those of the messages */
-    struct old_thread empty; /* a thread without messages; id NULL: none. Then there is no other. */
-    const char *noted;       /* a thread with old notes alone; NULL: none. Then, too. */
+    const char *account_id; /* NULL: nothing yet */
+    struct buffer messages; /* of struct old_message */
+    struct buffer threads;  /* of struct old_thread: those of the messages */
+    struct buffer empty;    /* of struct old_thread, without messages: then there is nothing else */
+    const char *noted;      /* a thread with old notes alone; NULL: none. Then, too. */
     struct place place;
     size_t passed;
     bool is_end; /* there are no more threads */
@@ -145,23 +146,34 @@ struct passed {
     bool is_held;
 };
 
-/* Looks at a thread. False: the part is full, and ends before the thread. */
+static size_t empty_count(const struct part *part) {
+    return part->empty.n / sizeof(struct old_thread);
+}
+
+/* Adds a thread without messages. False: the part is full. */
+static bool add_empty(struct part *part, const struct passed *passed) {
+    if (message_count(part))
+        return false;
+    buffer_add(&part->empty, &passed->thread, sizeof passed->thread);
+    part->account_id = passed->account_id;
+    part->place = passed->place;
+    return empty_count(part) < EMPTY_AT_ONCE;
+}
+
+/* Looks at a thread. False: the part is full, and ends at its place. */
 static bool pass(struct walk *walk, struct part *part, const struct passed *passed) {
-    const size_t count = message_count(part);
-    if (count == ROWS_AT_ONCE || (count && strcmp(part->account_id, passed->account_id) != 0))
+    const size_t count = message_count(part), empty = empty_count(part);
+    if (count == ROWS_AT_ONCE ||
+        (count + empty && strcmp(part->account_id, passed->account_id) != 0))
+        return false;
+    if (!passed->is_held && passed->place.at < walk->messages_before &&
+        !has_messages(walk->store, passed->thread.id))
+        return add_empty(part, passed);
+    if (!passed->is_held && empty)
         return false;
     if (!passed->is_held && add_messages(walk, part, &passed->thread)) {
         part->account_id = passed->account_id;
         return true; /* the place stays before it: it may be empty then */
-    }
-    if (!passed->is_held && passed->place.at < walk->messages_before &&
-        !has_messages(walk->store, passed->thread.id)) {
-        if (count)
-            return false;
-        part->account_id = passed->account_id;
-        part->empty = passed->thread;
-        part->place = passed->place;
-        return false;
     }
     if (!passed->is_held && note_has_old(walk->store, passed->thread.id, walk->messages_before)) {
         part->noted = count ? NULL : passed->thread.id;
@@ -197,7 +209,8 @@ static void find_part(struct walk *walk, struct part *part) {
     size_t i = 0;
     *part = (struct part){.place = walk->place,
                           .messages = buffer_in(&walk->arena),
-                          .threads = buffer_in(&walk->arena)};
+                          .threads = buffer_in(&walk->arena),
+                          .empty = buffer_in(&walk->arena)};
     if (walk->messages_before != INT64_MIN)
         read_threads(walk, &list);
     const struct passed *passed = (const struct passed *)(const void *)list.p;
@@ -210,15 +223,23 @@ static void find_part(struct walk *walk, struct part *part) {
 
 /* --- deleting it --- */
 
-/* The wamids of the messages, or the contacts of the threads. */
-static const char **list_names(struct walk *walk, const struct part *part, bool are_messages) {
+static const char **list_wamids(struct walk *walk, const struct part *part) {
     const struct old_message *messages = (const struct old_message *)(const void *)part->messages.p;
-    const struct old_thread *threads = (const struct old_thread *)(const void *)part->threads.p;
-    const size_t count = are_messages ? message_count(part) : part->threads.n / sizeof *threads;
+    const size_t count = message_count(part);
     const char **names = arena_alloc(&walk->arena, count * sizeof *names);
     for (size_t i = 0; i < count; i++)
-        names[i] = are_messages ? messages[i].wamid : threads[i].contact_id;
+        names[i] = messages[i].wamid;
     return names;
+}
+
+/* Locks the contacts of the threads. */
+static void lock_contacts(struct walk *walk, const struct part *part, const struct buffer *list) {
+    const struct old_thread *threads = (const struct old_thread *)(const void *)list->p;
+    const size_t count = list->n / sizeof *threads;
+    const char **names = arena_alloc(&walk->arena, count * sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = threads[i].contact_id;
+    sql_lock(walk->store, LOCK_CONTACT, part->account_id, names, count);
 }
 
 /* Deletes the messages. The locks keep statuses from being added to them, and the contacts from
@@ -226,10 +247,9 @@ static const char **list_names(struct walk *walk, const struct part *part, bool 
 static bool delete_messages(struct walk *walk, const struct part *part) {
     const struct old_message *messages = (const struct old_message *)(const void *)part->messages.p;
     const struct old_thread *threads = (const struct old_thread *)(const void *)part->threads.p;
-    sql_lock(walk->store, LOCK_MESSAGE, part->account_id, list_names(walk, part, true),
+    sql_lock(walk->store, LOCK_MESSAGE, part->account_id, list_wamids(walk, part),
              message_count(part));
-    sql_lock(walk->store, LOCK_CONTACT, part->account_id, list_names(walk, part, false),
-             part->threads.n / sizeof *threads);
+    lock_contacts(walk, part, &part->threads);
     for (size_t i = 0; i < message_count(part); i++)
         if (!removal_delete_message(walk->store, part->account_id, threads[messages[i].thread].id,
                                     messages[i].id, messages[i].wamid))
@@ -266,27 +286,55 @@ static bool is_in_use(struct store *store, const char *contact_id) {
     return true;
 }
 
-static bool delete_empty(struct walk *walk, const struct part *part) {
-    const struct old_thread *thread = &part->empty;
-    struct store *store = walk->store;
-    const char **identities;
+/* The names that lead to a contact. */
+struct identities {
+    const char **names;
     size_t count;
-    if (!removal_list_identities(store, &walk->arena, thread->contact_id, &identities, &count))
-        return false;
-    if (count)
-        sql_lock(store, LOCK_IDENTITY, part->account_id, identities, count);
-    sql_lock(store, LOCK_CONTACT, part->account_id, &thread->contact_id, 1);
-    if (!is_still_empty(walk, thread))
-        return !sql_failed(store);
+};
+
+/* Lists and locks the identities of the contacts of the empty threads, and the contacts. */
+static bool lock_empty(struct walk *walk, const struct part *part, struct identities *of) {
+    const struct old_thread *threads = (const struct old_thread *)(const void *)part->empty.p;
+    struct buffer all = buffer_in(&walk->arena);
+    for (size_t i = 0; i < empty_count(part); i++) {
+        if (!removal_list_identities(walk->store, &walk->arena, threads[i].contact_id, &of[i].names,
+                                     &of[i].count))
+            return false;
+        if (of[i].count)
+            buffer_add(&all, of[i].names, of[i].count * sizeof *of[i].names);
+    }
+    if (all.n)
+        sql_lock(walk->store, LOCK_IDENTITY, part->account_id, (const char **)(void *)all.p,
+                 all.n / sizeof(char *));
+    lock_contacts(walk, part, &part->empty);
+    return true;
+}
+
+/* Deletes the thread, and its contact if nothing else is left of it. */
+static bool delete_thread(struct walk *walk, const char *account_id,
+                          const struct old_thread *thread, const struct identities *of) {
+    struct store *store = walk->store;
     return removal_delete_thread(store, walk->user_id, thread->id, walk->now) &&
            (is_in_use(store, thread->contact_id) ||
-            removal_delete_contact(store, &walk->arena, part->account_id, thread->contact_id,
-                                   identities, count));
+            removal_delete_contact(store, &walk->arena, account_id, thread->contact_id, of->names,
+                                   of->count));
+}
+
+static bool delete_empty(struct walk *walk, const struct part *part) {
+    const struct old_thread *threads = (const struct old_thread *)(const void *)part->empty.p;
+    struct identities *of = arena_alloc(&walk->arena, empty_count(part) * sizeof *of);
+    if (!lock_empty(walk, part, of))
+        return false;
+    for (size_t i = 0; i < empty_count(part); i++)
+        if (is_still_empty(walk, &threads[i]) &&
+            !delete_thread(walk, part->account_id, &threads[i], &of[i]))
+            return false;
+    return !sql_failed(walk->store);
 }
 
 /* Deletes what the part has. */
 static bool delete_part(struct walk *walk, const struct part *part) {
-    if (part->empty.id)
+    if (empty_count(part))
         return delete_empty(walk, part);
     if (part->noted)
         return note_delete_old(walk->store, walk->user_id, part->noted, walk->messages_before);
