@@ -4,6 +4,7 @@
 #include "api/list_cursor.h"
 #include "api/paging.h"
 #include "api/view/inbox_json.h"
+#include "store/retention.h"
 
 static const struct field list_query[] = {
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
@@ -129,6 +130,7 @@ static int get_contacts(struct request *rq) {
 /* A contact, and what belongs to it. */
 struct whole {
     struct contact contact;
+    int64_t held_at;
     struct contact_block *blocks;
     size_t block_count;
     struct contact_thread *threads;
@@ -139,6 +141,8 @@ static enum store_result read_whole(struct request *rq, const char *id, struct w
     struct store *store = rq->caller->store;
     enum store_result result =
         store_find_contact(store, rq->arena, rq->caller->user.id, id, &whole->contact);
+    if (result == STORE_OK)
+        result = store_find_hold(store, whole->contact.id, &whole->held_at);
     if (result == STORE_OK)
         result = store_list_blocks(store, rq->arena, whole->contact.id, &whole->blocks,
                                    &whole->block_count);
@@ -160,6 +164,7 @@ static int get_contact(struct request *rq) {
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     inbox_write_contact_members(&data, &whole.contact);
+    json_write_time_or_null(&data, "heldAt", whole.held_at);
     inbox_write_blocks(&data, whole.blocks, whole.block_count);
     json_write_array(&data, "threads");
     for (size_t i = 0; i < whole.thread_count; i++) {

@@ -213,6 +213,32 @@ static int patch_retention(struct request *rq) {
     return result == STORE_OK ? reply_retention(rq, &retention) : state_fail(rq, result);
 }
 
+/* --- /v2/contacts/:contactId/hold --- */
+
+static int set_hold(struct request *rq, bool is_held) {
+    struct store_hold hold = {.user_id = rq->caller->user.id,
+                              .contact_id = arena_copy(rq->arena, rq->parameters[0]),
+                              .is_held = is_held,
+                              .now = rq->now};
+    struct json_writer data;
+    enum store_result result = store_hold_contact(rq->caller->store, &hold);
+    if (result != STORE_OK)
+        return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_time_or_null(&data, "heldAt", hold.held_at);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static int put_hold(struct request *rq) {
+    return set_hold(rq, true);
+}
+
+static int delete_hold(struct request *rq) {
+    return set_hold(rq, false);
+}
+
 /* --- POST /v2/contacts/:contactId/erase --- */
 
 static const struct field erase_fields[] = {
@@ -258,7 +284,7 @@ static int post_erase(struct request *rq) {
         return fail_contact(rq);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
-                    "The operator holds this contact: it can be erased when the hold has ended.");
+                    "This contact is on hold: DELETE /v2/contacts/:contactId/hold ends that.");
     return result == STORE_OK ? reply_erasure(rq, &erasure) : state_fail(rq, result);
 }
 
@@ -305,6 +331,13 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/contacts/:contactId/block",
      .trail = "contact.unblock",
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_block, .query = block_fields},
+    {.method = "PUT", .path = "/v2/contacts/:contactId/hold",
+     .trail = "contact.hold",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = put_hold, .body = BODY_JSON,
+     .fields = no_fields},
+    {.method = "DELETE", .path = "/v2/contacts/:contactId/hold",
+     .trail = "contact.release",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_hold},
     {.method = "POST", .path = "/v2/contacts/:contactId/export",
      .trail = "contact.export",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_export, .body = BODY_JSON,

@@ -98,7 +98,7 @@ add_templates() {
     browse inbox head
 }
 
-@test "the data of a person are saved as a file, the person is erased after a question, and is a new contact then" {
+@test "the data of a person are saved as a file, protected from deletion, and erased after a question; the person is a new contact then" {
     browse inbox person
 }
 

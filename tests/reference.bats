@@ -262,6 +262,8 @@ clauses() {
         example=${example//con_1mcgpzd9m00000000312ab34cd/con_sample}
         request "${route%% *}" "$url" "${who[@]}" -d "${example//15550001000/$LINE}"
         assert_success
+        # a contact on hold is not erased
+        [[ $route != PUT*/hold ]] || db "UPDATE contact SET held_at = NULL WHERE id = 'con_sample'"
         # an edited template is reviewed, and the next examples send it
         [[ $route != PATCH*/templates/* ]] || sandbox POST templates/7003 \
             '{"status":"APPROVED","components":[{"type":"BODY","text":"Hi"}]}' >/dev/null

@@ -166,6 +166,64 @@ wamids() {
     assert_equal "$status" 1
 }
 
+@test "PUT hold keeps a contact from retention and erasure until DELETE, needs manage, and leaves rows in the trail" {
+    local own held token
+    make_user OTHER_
+    make_user
+    writes wamid.p1 "$A" "$(days_ago 100)"
+    own=$(contact_of "$A")
+    api GET "/v2/contacts/$own"
+    assert_json .data.heldAt null
+    api PUT "/v2/contacts/$own/hold" -d '{}'
+    assert_success
+    assert_conventions
+    held=$(value .data.heldAt)
+    api PUT "/v2/contacts/$own/hold" -d '{}' # a repetition changes nothing
+    assert_json .data.heldAt "\"$held\""
+    api GET "/v2/contacts/$own"
+    assert_json .data.heldAt "\"$held\""
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    prune
+    assert_equal "$(wamids)" wamid.p1
+    api POST "/v2/contacts/$own/erase" -d "{\"confirm\":\"$own\"}"
+    assert_error 409 VALIDATION_ERROR 'on hold'
+    # of the workspace alone, and with the scope alone
+    request DELETE "/v2/contacts/$own/hold" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    api PUT /v2/contacts/con_none/hold -d '{}'
+    assert_error 404 NOT_FOUND
+    token=$(switchboard scoped-token add "$EMAIL" --name n --scope 'basic read inbox' --json | jq -r .token)
+    request DELETE "/v2/contacts/$own/hold" --as "$token"
+    assert_error 403 FORBIDDEN 'the scope manage'
+    api DELETE "/v2/contacts/$own/hold"
+    assert_json .data '{"heldAt":null}'
+    assert_equal "$(db "SELECT action FROM trail WHERE object_id = '$own' ORDER BY id" | xargs)" \
+        'contact.hold contact.hold contact.release'
+    api POST "/v2/contacts/$own/erase" -d "{\"confirm\":\"$own\"}"
+    assert_success
+    api PUT "/v2/contacts/$own/hold" -d '{}' # too late
+    assert_error 404 NOT_FOUND
+}
+
+@test "a contact that remains of a merger is on hold if one of both was" {
+    local former
+    make_user
+    writes wamid.m1 "$A" "$(days_ago 100)"
+    take "$(payload "$(change messages "\"messages\":[{\"from_user_id\":\"US.77\",\"id\":\"wamid.m2\",
+        \"timestamp\":\"$(days_ago 100)\",\"type\":\"text\",\"text\":{\"body\":\"By id\"}}]")")"
+    former=$(db "SELECT id FROM contact WHERE bsuid = 'US.77' AND account_id = '$ACCOUNT'")
+    api PUT "/v2/contacts/$former/hold" -d '{}'
+    assert_success
+    take "$(payload "$(inbound wamid.m3 "$A" US.77)")"
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE account_id = '$ACCOUNT'")" 1
+    [[ $(contact_of "$A") != "$former" ]] || fail 'the contact on hold is to be the one that goes'
+    api GET "/v2/contacts/$former"
+    assert_that '.data.heldAt != null'
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    prune
+    [[ $(wamids) == *'wamid.m1 wamid.m2'* ]]
+}
+
 @test "raw updates older than rawDays go, those of other users and younger ones stay" {
     local mine
     make_user OTHER_

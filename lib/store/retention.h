@@ -32,14 +32,25 @@ enum store_result store_list_retention(struct store *store, struct arena *arena,
                                        struct store_retention **rows, size_t *count);
 
 /* Deletes a part of what is older than its user keeps it: at most 500 messages with their statuses,
- * 500 updates, or one thread, in one transaction; or goes on to further threads. As
+ * 500 updates, or 50 threads, in one transaction; or goes on to further threads. As
  * store_delete_old_rows (housekeeping.h): call again until `*removed` is 0. */
 enum store_result store_prune(struct store *store, int64_t now, size_t *removed);
 
-/* Sets or ends the hold on a contact, also by the id of one that was merged into it: neither
- * retention nor an erasure deletes anything of it. STORE_NOT_FOUND: there is no such contact. */
-enum store_result store_hold_contact(struct store *store, const char *id, bool is_held,
-                                     int64_t now);
+/* A hold on a contact: neither retention nor an erasure deletes anything of it. */
+struct store_hold {
+    const char *user_id;    /* NULL: of any user */
+    const char *contact_id; /* also of one that was merged into it */
+    bool is_held;           /* false: ends it */
+    int64_t now;            /* ms */
+    int64_t held_at;        /* result; INT64_MAX: it is not held */
+};
+
+/* Sets or ends the hold; a repetition changes nothing. STORE_NOT_FOUND: there is no such contact,
+ * or it is being erased. */
+enum store_result store_hold_contact(struct store *store, struct store_hold *hold);
+
+/* Reads since when the contact is held; INT64_MAX: it is not. */
+enum store_result store_find_hold(struct store *store, const char *contact_id, int64_t *held_at);
 
 /* What is gone from a thread. */
 struct store_removal {

@@ -739,7 +739,7 @@ exports.userIdOnly = async ({page, open, logIn, step, BASE}) => {
 };
 
 // A person asks for the data, then to be erased, and then writes again.
-exports.person = async ({page, open, logIn, step, BASE}) => {
+exports.person = async ({page, open, logIn, step, api, BASE}) => {
     const person = {phone: '16505551096', name: 'Gracia Gone'};
     const dialog = page.getByRole('dialog', {name: person.name, exact: true});
     await platform(BASE, {...person, kind: 'text', text: 'What do you hold of me?'});
@@ -754,6 +754,27 @@ exports.person = async ({page, open, logIn, step, BASE}) => {
     assert.equal(held.contact.phone, person.phone);
     assert.deepEqual(held.messages.map(({body}) => body.text.body), ['What do you hold of me?']);
     assert.equal(held.isComplete, true);
+    step('who is protected cannot be erased until the protection ends, after a question');
+    const heldAt = async () => JSON.parse((await api(page, 'GET',
+        `/v2/contacts/${held.contact.id}`)).text).data.heldAt;
+    const ending = page.getByRole('dialog', {name: `Allow deletion for ${person.name} again?`});
+    const erasing = dialog.getByRole('button', {name: 'Erase the person'});
+    await dialog.getByRole('button', {name: 'Protect from deletion'}).click();
+    await dialog.getByText(/^Protected since .*: nothing of this person is deleted\.$/).waitFor();
+    assert.equal(await erasing.count(), 0);
+    assert.notEqual(await heldAt(), null);
+    await dialog.getByRole('button', {name: 'Allow deletion again'}).click();
+    await ending.getByRole('button', {name: 'Cancel'}).click();
+    await ending.waitFor({state: 'detached'});
+    assert.notEqual(await heldAt(), null);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', {name: 'Contact', exact: true}).click();
+    await dialog.getByText(/^Protected since/).waitFor();
+    await dialog.getByRole('button', {name: 'Allow deletion again'}).click();
+    await ending.getByRole('button', {name: 'Allow deletion again'}).click();
+    await erasing.waitFor();
+    assert.equal(await dialog.getByText(/^Protected since/).count(), 0);
+    assert.equal(await heldAt(), null);
     step('an erasure says what it does, and does nothing unless it is confirmed');
     const question = page.getByRole('dialog', {name: `Erase ${person.name}?`});
     await dialog.getByRole('button', {name: 'Erase the person'}).click();

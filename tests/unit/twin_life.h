@@ -27,6 +27,17 @@ static inline void set_and_prune(void) {
         may(store_prune(store, now, &removed), STORE_BUSY);
 }
 
+/* The contact that has existed for the longest time, or "" when there is none. */
+static inline const char *oldest_contact(void) {
+    return ask_text(
+        text("SELECT coalesce(min(id), '') FROM contact WHERE account_id = '%s'", account_id));
+}
+
+static inline void hold_oldest(bool is_held) {
+    struct store_hold hold = {.contact_id = oldest_contact(), .is_held = is_held, .now = now};
+    may(store_hold_contact(store, &hold), STORE_NOT_FOUND);
+}
+
 /* Twin 0 and 1 delete what the others receive. A report may be of a message that is gone. */
 static inline void prune_old(int twin, int round) {
     if (twin < 2)
@@ -39,12 +50,7 @@ static inline void prune_old(int twin, int round) {
         ingest(status_of(text("wamid.old.%d", round), twin == 6 ? "read" : "delivered",
                          text("1%d", round % TWINS), NULL));
     if (twin == 7)
-        may(store_hold_contact(store,
-                               ask_text(text("SELECT id FROM contact WHERE account_id = '%s' "
-                                             "ORDER BY id LIMIT 1",
-                                             account_id)),
-                               round % 2, now),
-            STORE_NOT_FOUND);
+        hold_oldest(round % 2);
 }
 
 static inline void verify_pruned(int rounds) {
@@ -77,12 +83,6 @@ static inline void make_persons(void) {
     rename_pruned(); /* events of who is erased are deleted */
     for (int i = 0; i < TWINS; i++)
         receive_at(text("wamid.first.%d", i), text("2%d", i), now);
-}
-
-/* The contact that has existed for the longest time, or "" when there is none. */
-static inline const char *oldest_contact(void) {
-    return ask_text(
-        text("SELECT coalesce(min(id), '') FROM contact WHERE account_id = '%s'", account_id));
 }
 
 /* Twins 0 and 1 erase those from whom the others receive. */

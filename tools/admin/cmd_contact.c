@@ -230,7 +230,8 @@ int contact_split(struct invocation *call) {
 
 static int set_hold(struct invocation *call, bool is_held) {
     const char *id = call->operands[0];
-    enum store_result result = store_hold_contact(call->store, id, is_held, call->now);
+    struct store_hold hold = {.contact_id = id, .is_held = is_held, .now = call->now};
+    enum store_result result = store_hold_contact(call->store, &hold);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_CONTACT, id);
     struct json_writer json = object_start(call);

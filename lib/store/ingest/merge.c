@@ -97,6 +97,8 @@ static bool move_rows(struct store *store, const char *from, const char *to) {
         {.sql = "INSERT INTO lead (user_id, contact_id, source, created_at) "
                 "SELECT user_id, ?2, source, created_at FROM lead WHERE contact_id = ?1 "
                 "ON CONFLICT (contact_id, source) DO NOTHING"},
+        {.sql = "UPDATE contact SET held_at = coalesce(held_at, (SELECT f.held_at FROM contact f "
+                "WHERE f.id = ?1)) WHERE id = ?2"},
         {.sql = "UPDATE contact_alias SET contact_id = ?2 WHERE contact_id = ?1"},
         {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE contact_id = ?1"},
         {.sql = "UPDATE contact_sign SET contact_id = ?2 WHERE contact_id = ?1"},

@@ -93,8 +93,9 @@ static bool insert_erasure(struct beginning *b, const char *names) {
                    TEXT(b->contact.account_id), INTEGER(b->now), TEXT(names));
 }
 
-/* Takes the identities from the contact, whose locks the transaction has then. */
-static bool begin_erasure(struct beginning *b) {
+/* Takes the identities from the contact, whose locks the transaction has then, unless it is held.
+ */
+static bool begin_erasure(struct beginning *b, bool *is_held) {
     const char **identities;
     size_t count;
     if (!removal_list_identities(b->store, b->arena, b->contact.id, &identities, &count))
@@ -104,6 +105,8 @@ static bool begin_erasure(struct beginning *b) {
     sql_lock(b->store, LOCK_CONTACT, b->contact.account_id, &b->contact.id, 1);
     if (!removal_list_identities(b->store, b->arena, b->contact.id, &identities, &count))
         return false; /* a transaction that had the locks may have added one */
+    if (!read_owner(b, is_held) || *is_held)
+        return false; /* or have set the hold */
     snprintf(b->erasure->contact_id, ID_SIZE, "%s", b->contact.id);
     b->erasure->erased_at = b->now;
     b->erasure->ended_at = INT64_MAX;
@@ -121,10 +124,9 @@ static enum store_result begin_once(struct beginning *b, const char *user_id, co
     if (read_erasure(b->store, user_id, b->contact.id, b->erasure) &&
         b->erasure->ended_at == INT64_MAX)
         return STORE_OK;
-    if (is_held)
-        return STORE_CONFLICT;
-    begin_erasure(b);
-    return STORE_OK;
+    if (!is_held)
+        begin_erasure(b, &is_held);
+    return is_held ? STORE_CONFLICT : STORE_OK;
 }
 
 enum store_result store_erase_contact(struct store *store, struct arena *arena, const char *user_id,

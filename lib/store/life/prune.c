@@ -50,7 +50,7 @@ struct part {
     struct buffer messages; /* of struct old_message */
     struct buffer threads;  /* of struct old_thread: those of the messages */
     struct buffer empty;    /* of struct old_thread, without messages: then there is nothing else */
-    const char *noted;      /* a thread with old notes alone; NULL: none. Then, too. */
+    struct old_thread noted; /* with old notes alone; id NULL: none. Then, too. */
     struct place place;
     size_t passed;
     bool is_end; /* there are no more threads */
@@ -176,7 +176,10 @@ static bool pass(struct walk *walk, struct part *part, const struct passed *pass
         return true; /* the place stays before it: it may be empty then */
     }
     if (!passed->is_held && note_has_old(walk->store, passed->thread.id, walk->messages_before)) {
-        part->noted = count ? NULL : passed->thread.id;
+        if (!count) {
+            part->noted = passed->thread;
+            part->account_id = passed->account_id;
+        }
         return false; /* the place stays before it */
     }
     if (!count)
@@ -242,23 +245,54 @@ static void lock_contacts(struct walk *walk, const struct part *part, const stru
     sql_lock(walk->store, LOCK_CONTACT, part->account_id, names, count);
 }
 
+/* Whether the contact of the thread is on hold since the thread was read. */
+static bool is_held(struct store *store, const char *thread_id) {
+    static struct statement s = {.sql = "SELECT 1 FROM thread t JOIN contact c "
+                                        "ON c.id = t.contact_id WHERE t.id = ?1 "
+                                        "AND c.held_at IS NOT NULL"};
+    sql_start(store, &s, TEXT(thread_id));
+    if (!sql_row(store, &s))
+        return false;
+    sql_stop(&s);
+    return true;
+}
+
+static bool delete_from_thread(struct walk *walk, const struct part *part,
+                               const struct old_thread *thread, const struct old_message *messages,
+                               size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!removal_delete_message(walk->store, part->account_id, thread->id, messages[i].id,
+                                    messages[i].wamid))
+            return false;
+    return removal_change_thread(walk->store, walk->user_id, thread->id, walk->messages_before,
+                                 walk->now);
+}
+
 /* Deletes the messages. The locks keep statuses from being added to them, and the contacts from
- * being merged. */
+ * being merged or held. */
 static bool delete_messages(struct walk *walk, const struct part *part) {
     const struct old_message *messages = (const struct old_message *)(const void *)part->messages.p;
     const struct old_thread *threads = (const struct old_thread *)(const void *)part->threads.p;
     sql_lock(walk->store, LOCK_MESSAGE, part->account_id, list_wamids(walk, part),
              message_count(part));
     lock_contacts(walk, part, &part->threads);
-    for (size_t i = 0; i < message_count(part); i++)
-        if (!removal_delete_message(walk->store, part->account_id, threads[messages[i].thread].id,
-                                    messages[i].id, messages[i].wamid))
+    for (size_t i = 0, next = 0; i < part->threads.n / sizeof *threads; i++) {
+        const size_t first = next;
+        while (next < message_count(part) && messages[next].thread == i)
+            next++;
+        if (!is_held(walk->store, threads[i].id) &&
+            !delete_from_thread(walk, part, &threads[i], &messages[first], next - first))
             return false;
-    for (size_t i = 0; i < part->threads.n / sizeof *threads; i++)
-        if (!removal_change_thread(walk->store, walk->user_id, threads[i].id, walk->messages_before,
-                                   walk->now))
-            return false;
-    return true;
+    }
+    return !sql_failed(walk->store);
+}
+
+static bool delete_notes(struct walk *walk, const struct part *part) {
+    const struct old_thread *thread = &part->noted;
+    sql_lock(walk->store, LOCK_CONTACT, part->account_id, &thread->contact_id, 1);
+    if (is_held(walk->store, thread->id))
+        return !sql_failed(walk->store);
+    return note_delete_old(walk->store, walk->user_id, thread->id, walk->messages_before);
 }
 
 /* Whether the thread is still empty and old, and of this contact, which is not on hold. */
@@ -336,8 +370,8 @@ static bool delete_empty(struct walk *walk, const struct part *part) {
 static bool delete_part(struct walk *walk, const struct part *part) {
     if (empty_count(part))
         return delete_empty(walk, part);
-    if (part->noted)
-        return note_delete_old(walk->store, walk->user_id, part->noted, walk->messages_before);
+    if (part->noted.id)
+        return delete_notes(walk, part);
     return !message_count(part) || delete_messages(walk, part);
 }
 

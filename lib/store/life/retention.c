@@ -59,34 +59,73 @@ enum store_result store_list_retention(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
-/* Finds the user of the contact, or of the one that it was merged into, and that one's id. */
-static bool find_contact(struct store *store, const char *id, char found[ID_SIZE],
-                         char user_id[ID_SIZE]) {
+/* --- holds --- */
+
+/* The contact of a hold, or the one that it was merged into. */
+struct held {
+    char id[ID_SIZE], account_id[ID_SIZE], user_id[ID_SIZE];
+};
+
+static bool find_held(struct store *store, const struct store_hold *hold, struct held *held) {
     static struct statement s = {
-        .sql = "SELECT c.id, a.user_id FROM contact c JOIN account a ON a.id = c.account_id "
-               "WHERE c.id = ?1 UNION ALL SELECT m.contact_id, a.user_id FROM contact_merge m "
-               "JOIN account a ON a.id = m.account_id WHERE m.merged_id = ?1 LIMIT 1"};
-    sql_start(store, &s, TEXT(id));
+        .sql = "SELECT c.id, c.account_id, a.user_id FROM contact c "
+               "JOIN account a ON a.id = c.account_id WHERE c.id = ?1 "
+               "AND (a.user_id = ?2 OR ?2 IS NULL) UNION ALL "
+               "SELECT m.contact_id, m.account_id, a.user_id FROM contact_merge m "
+               "JOIN account a ON a.id = m.account_id WHERE m.merged_id = ?1 "
+               "AND (a.user_id = ?2 OR ?2 IS NULL) LIMIT 1"};
+    sql_start(store, &s, TEXT(hold->contact_id), TEXT(hold->user_id));
     if (!sql_row(store, &s))
         return false;
-    column_id(&s, 0, found);
-    column_id(&s, 1, user_id);
+    column_id(&s, 0, held->id);
+    column_id(&s, 1, held->account_id);
+    column_id(&s, 2, held->user_id);
     sql_stop(&s);
     return true;
 }
 
-enum store_result store_hold_contact(struct store *store, const char *id, bool is_held,
-                                     int64_t now) {
-    static struct statement s = {.sql = "UPDATE contact SET held_at = ?2 WHERE id = ?1"};
-    char contact_id[ID_SIZE], user_id[ID_SIZE];
+/* Writes the hold, and reads what it is then; false: the contact is gone, or being erased. */
+static bool write_hold(struct store *store, struct store_hold *hold, const struct held *held) {
+    static struct statement s = {
+        .sql = "UPDATE contact SET held_at = CASE WHEN ?2 <> 0 THEN coalesce(held_at, ?3) END "
+               "WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM erasure e WHERE e.contact_id = ?1 "
+               "AND e.ended_at IS NULL) RETURNING held_at"};
+    bool found = false;
+    sql_start(store, &s, TEXT(held->id), INTEGER(hold->is_held), INTEGER(hold->now));
+    while (sql_row(store, &s)) {
+        hold->held_at = column_time(&s, 0);
+        found = true;
+    }
+    return found && !sql_failed(store);
+}
+
+enum store_result store_hold_contact(struct store *store, struct store_hold *hold) {
+    struct held held;
     bool found = false;
     while (sql_transact(store)) {
-        found = find_contact(store, id, contact_id, user_id) &&
-                sql_run(store, &s, TEXT(contact_id), is_held ? INTEGER(now) : NO_INTEGER) &&
-                sql_changes(store) > 0 && store_trail(store, user_id, contact_id);
+        const char *const name = held.id;
+        found = find_held(store, hold, &held);
+        if (!found)
+            continue;
+        /* what deletes of it has the same lock */
+        sql_lock(store, LOCK_CONTACT, held.account_id, &name, 1);
+        found = write_hold(store, hold, &held) && store_trail(store, held.user_id, held.id);
     }
     return sql_found(store, found);
 }
+
+enum store_result store_find_hold(struct store *store, const char *contact_id, int64_t *held_at) {
+    static struct statement s = {.sql = "SELECT held_at FROM contact WHERE id = ?1"};
+    *held_at = INT64_MAX;
+    sql_start(store, &s, TEXT(contact_id));
+    if (sql_row(store, &s)) {
+        *held_at = column_time(&s, 0);
+        sql_stop(&s);
+    }
+    return sql_result(store);
+}
+
+/* --- removals --- */
 
 enum store_result store_list_removals(struct store *store, struct arena *arena, const char *user_id,
                                       int64_t after, size_t limit, struct store_removal **rows,

@@ -68,19 +68,43 @@ async function erase(contact, close) {
     go('/inbox');
 }
 
-// What an owner or admin may do with the data of a person.
-function dataActions(contact, close) {
-    return ['owner', 'admin'].includes(session().member.role) && [
-        button(t('contact.save'), () => savePerson(contact.id), {icon: 'download'}),
-        button(t('contact.erase'), () => erase(contact, close), {kind: 'danger'}),
-    ];
+// Sets or ends the hold; returns since when there is one.
+async function changeHold(contact, heldAt) {
+    const name = nameOf(contact);
+    if (heldAt && !await confirm(t('contact.releaseTitle', {name}), t('contact.releaseAsk'),
+        t('contact.release'), {kind: 'primary'}))
+        return heldAt;
+    const path = `/v2/contacts/${contact.id}/hold`;
+    return (await call(heldAt ? 'DELETE' : 'PUT', path, heldAt ? {} : {body: {}})).heldAt;
+}
+
+// What an owner or admin may do with the data of a person: {nodes, set}. `set` takes since when
+// nothing of it is deleted, or null, and calls `show` with it, as a change does.
+function dataActions(contact, close, show) {
+    let held = null;
+    const hold = button(t('contact.hold'), async () => set(await changeHold(contact, held)),
+        {disabled: true});
+    const erasing = button(t('contact.erase'), () => erase(contact, close), {kind: 'danger'});
+    function set(heldAt) {
+        held = heldAt;
+        hold.disabled = false;
+        fill(hold, el('span', {}, t(held ? 'contact.release' : 'contact.hold')));
+        erasing.hidden = Boolean(held);
+        show(held);
+    }
+    const nodes = ['owner', 'admin'].includes(session().member.role) && [
+        button(t('contact.save'), () => savePerson(contact.id), {icon: 'download'}), hold, erasing];
+    return {nodes, set};
 }
 
 // Shows what is stored of a contact. `lines`: Map(line id -> line).
 export function showContact(contact, lines) {
     return dialog(nameOf(contact), (close) => {
         const box = el('div', {class: 'stack'}, loading());
-        call('GET', `/v2/contacts/${contact.id}`).then((full) => fill(box,
+        const heldNote = el('p', {role: 'status'});
+        const actions = dataActions(contact, close, (heldAt) => fill(heldNote, heldAt &&
+            t('contact.held', {time: dateTime(heldAt)})));
+        const showFull = (full) => fill(box,
             facts([
                 [t('contact.phone'), phoneText(full.phone)],
                 [t('contact.username'), full.username && `@${full.username}`],
@@ -95,11 +119,14 @@ export function showContact(contact, lines) {
                 otherThreads(full.threads, lines, close)),
             full.blocks.length > 0 && el('p', {}, t('contact.blockedOn', {
                 lines: full.blocks.map(({lineId}) => lines.get(lineId)?.name ?? lineId).join(', '),
-            }))),
-        (error) => fill(box, errorBox(error)));
-        return [box, el('div', {class: 'form-actions'},
+            })));
+        call('GET', `/v2/contacts/${contact.id}`).then((full) => {
+            showFull(full);
+            actions.set(full.heldAt);
+        }, (error) => fill(box, errorBox(error)));
+        return [box, heldNote, el('div', {class: 'form-actions'},
             copyButton(contact.phone ? phoneText(contact.phone) : contact.userId,
                 contact.phone ? t('contact.copyPhone') : t('contact.copyUserId')),
-            dataActions(contact, close))];
+            actions.nodes)];
     });
 }
