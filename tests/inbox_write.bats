@@ -371,8 +371,9 @@ assigns() {
     assert_json .data '{"assignee":null}'
     api GET "/v2/threads/$thread"
     assert_json .data.assignee null
-    assert_equal "$(db "SELECT action, actor FROM trail WHERE object_id = '$thread' ORDER BY id LIMIT 1")" \
-        "thread.assign|$ANA_ID"
+    assert_equal "$(db "SELECT action, actor, details FROM trail WHERE object_id = '$thread' ORDER BY id")" \
+        "thread.assign|$ANA_ID|{\"fields\":[\"memberId\"],\"to\":{\"id\":\"$ANA_ID\",\"name\":\"Ana\"}}
+thread.assign|token|{\"fields\":[\"memberId\"],\"to\":null}"
 }
 
 @test "with from a thread is assigned only while it is as the caller has seen it, and 409 says who has it" {
@@ -567,6 +568,59 @@ notes_of() { # THREAD
     assert_equal "$(db "SELECT count(*) FROM event WHERE user_id = (SELECT user_id FROM thread WHERE id = '$thread')
         AND created_at > 1780000000000 AND type NOT LIKE '%received%' AND type NOT LIKE 'lead%'")" 0
     assert_nothing_sent
+}
+
+# Adds a note with a key: keyed_note THREAD KEY TEXT
+keyed_note() {
+    api POST "/v2/threads/$1/notes" -H "Idempotency-Key: $2" -d "{\"text\":\"$3\"}"
+}
+
+@test "notes with one Idempotency-Key are one, with the same answer; another body is 422, and a deleted one stays deleted" {
+    local thread first id change
+    make_user
+    writes wamid.n1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    keyed_note "$thread" note-1 'Wants an invoice'
+    assert_success
+    assert_conventions
+    refute_header Idempotent-Replayed
+    first=$(sha256sum <"$body") id=$(value .data.id)
+    change=$(db "SELECT changed FROM thread WHERE id = '$thread'")
+    keyed_note "$thread" note-1 'Wants an invoice'
+    assert_success
+    assert_header Idempotent-Replayed true
+    assert_equal "$(sha256sum <"$body")" "$first"
+    request_many 8 POST "/v2/threads/$thread/notes" -H 'Idempotency-Key: note-1' \
+        -d '{"text":"Wants an invoice"}' --as "$TOKEN"
+    assert_equal "$(notes_of "$thread")" 'Wants an invoice'
+    assert_equal "$(db "SELECT changed FROM thread WHERE id = '$thread'")" "$change"
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE object_id = '$thread'")" 1
+    keyed_note "$thread" note-1 'Other'
+    assert_error 422 VALIDATION_ERROR 'another body'
+    keyed_note thr_none note-2 x
+    assert_error 404 NOT_FOUND
+    keyed_note "$thread" note-2 x
+    assert_success
+    api DELETE "/v2/notes/$id"
+    keyed_note "$thread" note-1 'Wants an invoice'
+    assert_error 404 NOT_FOUND
+    assert_equal "$(notes_of "$thread")" x
+    assert_equal "$(db "SELECT count(*) FROM idempotency WHERE key IN ('note-1', 'note-2') AND answer = CAST('{}' AS BLOB)")" 2
+}
+
+@test "a note whose request ended without an answer is found by the next request with its key" {
+    local thread first
+    make_user
+    writes wamid.n1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    keyed_note "$thread" lost One
+    first=$(sha256sum <"$body")
+    db "UPDATE idempotency SET status = NULL, answer = NULL, created_at = created_at - 61000 WHERE key = 'lost'"
+    keyed_note "$thread" lost One
+    assert_success
+    assert_equal "$(sha256sum <"$body")" "$first"
+    assert_equal "$(notes_of "$thread")" One
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE object_id = '$thread'")" 1
 }
 
 @test "a note is deleted by its author or an admin, and seen and written in its own workspace alone" {

@@ -262,16 +262,37 @@ static int replay_sealed(struct request *rq, struct idempotency *once,
                 "the key file of the gateway lacks its key.");
 }
 
-/* Stores the answer of a request that succeeded. The key of one that was refused is deleted. After
- * any other failure the effect may be stored: the key stays, and the next request continues. */
-static void end_secret(struct request *rq, const struct idempotency *once) {
+/* Answers from the effect of the first request, which succeeded unless its answer was replaced by an
+ * erasure. */
+static int replay_again(struct request *rq, const struct idempotency *once,
+                        const unsigned char fingerprint[32]) {
+    if (once->stored.status != 200)
+        return idempotency_replay(rq, once, fingerprint);
+    if (idempotency_check_body(rq, once, fingerprint))
+        return -1;
+    rq->has_trail = true; /* by the first request */
+    return once->again(rq, once->stored.request_id);
+}
+
+static enum store_result store_success(struct request *rq, const struct idempotency *once) {
+    struct store *store = rq->caller->store;
+    struct secret_answer answer = {.rq = rq, .text = reply_bytes(rq)};
+    if (once->again)
+        return store_update_idempotency_key(store, &once->key, once->stored.request_id,
+                                            once->stored.fingerprint, 200, SLICE("{}"));
+    return store_seal_idempotency_key(store, &once->key, once->stored.request_id,
+                                      &(struct store_secret){seal_answer, &answer});
+}
+
+/* Stores the success of a request, with its answer if that holds a secret. The key of one that was
+ * refused is deleted. After any other failure the effect may be stored: the key stays, and the next
+ * request continues. */
+static void end_once(struct request *rq, const struct idempotency *once) {
     struct store *store = rq->caller->store;
     const char *request_id = once->stored.request_id;
     const int status = reply_settle(rq);
-    struct secret_answer answer = {.rq = rq, .text = reply_bytes(rq)};
     if (status == 200)
-        log_failure(rq, store_seal_idempotency_key(store, &once->key, request_id,
-                                                   &(struct store_secret){seal_answer, &answer}));
+        log_failure(rq, store_success(rq, once));
     else if (status < 500)
         log_failure(rq, store_delete_idempotency_key(store, &once->key, request_id));
     else
@@ -280,19 +301,18 @@ static void end_secret(struct request *rq, const struct idempotency *once) {
 }
 
 /* Carries out the first request of the key, or one that continues it. */
-static int act_once(struct request *rq, struct idempotency *once,
-                    int (*act)(struct request *rq, const char *request_id)) {
+static int act_once(struct request *rq, struct idempotency *once, idempotency_act *act) {
     struct store *store = rq->caller->store;
     const char *request_id = once->stored.request_id;
     if (!once->stored.is_new) /* others with the key wait for this one */
         log_failure(rq,
                     store_update_idempotency_heartbeat(store, &once->key, request_id, clock_now()));
     const int failed = act(rq, request_id);
-    end_secret(rq, once);
+    end_once(rq, once);
     return failed;
 }
 
-int idempotency_run(struct request *rq, int (*act)(struct request *rq, const char *request_id)) {
+static int run(struct request *rq, idempotency_act *act, idempotency_act *again) {
     struct idempotency once;
     unsigned char fingerprint[CRYPTO_HASH_SIZE];
     char request_id[ID_SIZE];
@@ -301,11 +321,23 @@ int idempotency_run(struct request *rq, int (*act)(struct request *rq, const cha
         return act(rq, request_id);
     }
     idempotency_fingerprint(rq, fingerprint);
-    switch (begin(rq, fingerprint, &once, true)) {
+    const enum idempotency_state state = begin(rq, fingerprint, &once, true);
+    once.again = again;
+    switch (state) {
     case IDEMPOTENCY_NEW: return act_once(rq, &once, act);
-    case IDEMPOTENCY_REPLIED: return replay_sealed(rq, &once, fingerprint);
+    case IDEMPOTENCY_REPLIED:
+        return again ? replay_again(rq, &once, fingerprint)
+                     : replay_sealed(rq, &once, fingerprint);
     case IDEMPOTENCY_ACCEPTED: /* of sends */
     case IDEMPOTENCY_FAILED: break;
     }
     return -1;
+}
+
+int idempotency_run(struct request *rq, idempotency_act *act) {
+    return run(rq, act, NULL);
+}
+
+int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_act *again) {
+    return run(rq, act, again);
 }

@@ -3,13 +3,15 @@
 #include "api/client.h"
 #include "api/state.h"
 #include "base/log.h"
+#include "payload/actor_json.h"
 #include "store/deed.h"
 #include "web/route.h"
 
 enum { FIELDS_MOST = 30 }; /* names in a row */
 
-/* The names of the members of the body that the route declares. */
-static const char *write_details(struct request *rq) {
+/* The names of the members of the body that the route declares, and whom the change gives
+ * something. */
+static const char *write_details(struct request *rq, const struct actor *to) {
     struct json_writer out;
     int count = 0;
     json_write_start(&out, rq->arena);
@@ -22,6 +24,8 @@ static const char *write_details(struct request *rq) {
                 json_write_text(&out, NULL, field->name);
         json_write_end(&out);
     }
+    if (to)
+        actor_json_write(&out, "to", to);
     json_write_end(&out);
     return arena_copy(rq->arena, json_written(&out));
 }
@@ -29,7 +33,7 @@ static const char *write_details(struct request *rq) {
 static void describe(struct store_deed *deed) {
     struct request *rq = deed->context;
     deed->action = rq->trail;
-    deed->details = write_details(rq);
+    deed->details = write_details(rq, deed->to);
 }
 
 static void forget_deed(void) {

@@ -40,6 +40,13 @@ bool store_trail(struct store *store, const char *user_id, const char *object_id
     return true;
 }
 
+bool store_trail_to(struct store *store, const char *user_id, const char *object_id,
+                    const struct actor *to) {
+    if (present)
+        present->to = to;
+    return store_trail(store, user_id, object_id);
+}
+
 enum store_result store_leave_trail(struct store *store, const char *user_id,
                                     const char *object_id) {
     while (sql_transact(store))

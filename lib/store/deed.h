@@ -7,6 +7,7 @@
 #ifndef SWITCHBOARD_STORE_DEED_H
 #define SWITCHBOARD_STORE_DEED_H
 
+#include "store/actor.h"
 #include "store/listing.h"
 
 /* Who acts. The strings live until the next store_begin_deed. */
@@ -20,6 +21,8 @@ struct store_deed {
      * than its headers. NULL: they are set already. */
     void (*describe)(struct store_deed *deed);
     void *context;       /* for describe */
+    const struct actor *to; /* whom the change gives something, for describe; id NULL: it takes it
+                               away; NULL: it does neither */
     const char *action;  /* NOUN.VERB */
     const char *details; /* a JSON object; never a secret, nor the text of a message */
     bool *is_left;       /* set to true with the row; NULL: not wanted */
@@ -68,5 +71,9 @@ void store_name_actor(const char *id, const char *name);
  * changes nothing, so that a repeated transaction leaves one row. `object_id` NULL: the workspace.
  * False on failure. */
 bool store_trail(struct store *store, const char *user_id, const char *object_id);
+
+/* The same for a change that gives `to` something, such as a thread; id NULL: it takes it away. */
+bool store_trail_to(struct store *store, const char *user_id, const char *object_id,
+                    const struct actor *to);
 
 #endif

@@ -21,10 +21,14 @@ enum store_result store_list_notes(struct store *store, struct arena *arena, con
                                    const char *thread_id, const char *before, size_t limit,
                                    struct store_note **notes, size_t *count);
 
-/* Adds the note to its thread, whose id is written to `thread_id`. STORE_NOT_FOUND: as before.
- * STORE_CONFLICT: there are NOTES_MAX. */
+/* Finds a note of the user. */
+enum store_result store_find_note(struct store *store, struct arena *arena, const char *user_id,
+                                  const char *id, struct store_note *note);
+
+/* Adds the note to its thread; one with this id that is there already stays as it is.
+ * STORE_NOT_FOUND: as before. STORE_CONFLICT: there are NOTES_MAX. */
 enum store_result store_insert_note(struct store *store, const char *user_id,
-                                    const struct store_note *note, char thread_id[ID_SIZE]);
+                                    const struct store_note *note);
 
 /* Deletes a note: `by` NULL: of any member, else only one of this member or token.
  * STORE_NOT_FOUND: the user has no such note. STORE_CONFLICT: it is of another one. */

@@ -1018,8 +1018,7 @@ static enum store_result insert_note(void) {
                                     .text = "x",
                                     .by = {"mbr_1", "Ann"},
                                     .created_at = now};
-    char thread_id[ID_SIZE];
-    return store_insert_note(store, "usr_1", &note, thread_id);
+    return store_insert_note(store, "usr_1", &note);
 }
 
 static enum store_result delete_note(void) {

@@ -448,8 +448,7 @@ static inline const char *note_of(int round, int twin) {
 static inline void add_note(int round, int twin) {
     const struct store_note note = {
         .id = note_of(round, twin), .thread_id = read_thread, .text = "x", .created_at = now};
-    char thread_id[ID_SIZE];
-    does(store_insert_note(store, user_id, &note, thread_id));
+    does(store_insert_note(store, user_id, &note));
 }
 
 static inline void write_notes(int twin, int round) {

@@ -2,7 +2,7 @@
 
 #include "api/auth.h"
 #include "api/inbox/thread_failure.h"
-#include "api/view/inbox_json.h"
+#include "payload/actor_json.h"
 #include "store/assignment.h"
 
 const struct field assignments_fields[] = {
@@ -15,7 +15,7 @@ static struct slice write_assignee(struct request *rq, const struct actor *assig
     struct json_writer data;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    inbox_write_actor(&data, "assignee", assignee);
+    actor_json_write(&data, "assignee", assignee);
     json_write_end(&data);
     return json_written(&data);
 }

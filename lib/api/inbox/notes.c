@@ -1,10 +1,11 @@
 #include "api/inbox/notes.h"
 
 #include "api/auth.h"
+#include "api/idempotency.h"
 #include "api/inbox/thread_failure.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
-#include "api/view/inbox_json.h"
+#include "payload/actor_json.h"
 #include "store/note.h"
 
 static const char *text_problem(struct slice text) {
@@ -33,7 +34,7 @@ static void write_note(struct json_writer *data, const struct store_note *note) 
     json_write_text(data, "id", note->id);
     json_write_text(data, "threadId", note->thread_id);
     json_write_text(data, "text", note->text);
-    inbox_write_actor(data, "by", &note->by);
+    actor_json_write(data, "by", &note->by);
     json_write_time(data, "createdAt", note->created_at);
     json_write_end(data);
 }
@@ -67,27 +68,54 @@ int notes_get(struct request *rq) {
     return reply_data(rq, json_written(&data));
 }
 
-int notes_post(struct request *rq) {
+static int fail_note(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND,
+                    "There is no note with this id: GET /v2/threads/:threadId/notes lists them.");
+    return state_fail(rq, result);
+}
+
+static const char *note_id(struct request *rq, const char *request_id) {
+    return arena_printf(rq->arena, "not_%s", request_id + strlen("req_"));
+}
+
+/* Answers the note of the request; one that was deleted since is 404. */
+static int reply_note(struct request *rq, const char *request_id) {
     const struct caller *caller = rq->caller;
+    struct store_note note;
     struct json_writer data;
-    char id[ID_SIZE], thread_id[ID_SIZE];
-    id_make(id, "not_", rq->now);
-    struct store_note note = {
-        .id = id,
+    enum store_result result = store_find_note(caller->store, rq->arena, caller->user.id,
+                                               note_id(rq, request_id), &note);
+    if (result != STORE_OK)
+        return fail_note(rq, result);
+    json_write_start(&data, rq->arena);
+    write_note(&data, &note);
+    return reply_data(rq, json_written(&data));
+}
+
+/* Adds the note, unless an earlier request with the same Idempotency-Key has done so. */
+static int make_note(struct request *rq, const char *request_id) {
+    const struct caller *caller = rq->caller;
+    struct store_note made;
+    const struct store_note note = {
+        .id = note_id(rq, request_id),
         .thread_id = arena_copy(rq->arena, rq->parameters[0]),
         .text = json_text(json_get(rq->json, "text"), rq->arena),
         .by = caller->actor,
         .created_at = rq->now,
     };
-    enum store_result result = store_insert_note(caller->store, caller->user.id, &note, thread_id);
+    if (store_find_note(caller->store, rq->arena, caller->user.id, note.id, &made) == STORE_OK) {
+        rq->has_trail = true; /* by that request */
+        return reply_note(rq, request_id);
+    }
+    enum store_result result = store_insert_note(caller->store, caller->user.id, &note);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "The thread has %d notes already; delete one.", NOTES_MAX);
-    if (result != STORE_OK)
-        return thread_fail(rq, result);
-    note.thread_id = thread_id;
-    json_write_start(&data, rq->arena);
-    write_note(&data, &note);
-    return reply_data(rq, json_written(&data));
+    return result == STORE_OK ? reply_note(rq, request_id) : thread_fail(rq, result);
+}
+
+int notes_post(struct request *rq) {
+    return idempotency_run_plain(rq, make_note, reply_note);
 }
 
 /* Who may change webhooks deletes notes of others too. */
@@ -96,11 +124,8 @@ int notes_delete(struct request *rq) {
     const char *by = caller->scopes & SCOPE_MANAGE ? NULL : caller->actor.id;
     enum store_result result = store_delete_note(caller->store, caller->user.id,
                                                  arena_copy(rq->arena, rq->parameters[0]), by);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no note with this id: GET /v2/threads/:threadId/notes lists them.");
     if (result == STORE_CONFLICT)
         return fail(rq, FORBIDDEN, "The note is of another member; an admin can delete it.");
     return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
-                              : state_fail(rq, result);
+                              : fail_note(rq, result);
 }

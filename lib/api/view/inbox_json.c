@@ -1,17 +1,7 @@
 #include "api/view/inbox_json.h"
 
+#include "payload/actor_json.h"
 #include "payload/contact_json.h"
-
-void inbox_write_actor(struct json_writer *w, const char *name, const struct actor *actor) {
-    if (!actor->id) {
-        json_write_null(w, name);
-        return;
-    }
-    json_write_object(w, name);
-    json_write_text(w, "id", actor->id);
-    json_write_text(w, "name", actor->name);
-    json_write_end(w);
-}
 
 void inbox_write_contact_members(struct json_writer *w, const struct contact *contact) {
     json_write_text(w, "id", contact->id);
@@ -36,7 +26,7 @@ void inbox_write_message_members(struct json_writer *w, const struct message *me
     json_write_text(w, "contextWamid", message->context_wamid);
     json_write_raw(w, "body", message->body);
     json_write_raw(w, "error", message->error);
-    inbox_write_actor(w, "by", &message->by);
+    actor_json_write(w, "by", &message->by);
     json_write_integer(w, "change", message->change);
 }
 
@@ -90,7 +80,7 @@ void inbox_write_thread(struct json_writer *w, const char *name,
     inbox_write_contact_members(w, &thread->contact);
     json_write_end(w);
     write_work(w, thread);
-    inbox_write_actor(w, "assignee", &thread->assignee);
+    actor_json_write(w, "assignee", &thread->assignee);
     if (thread->notes_change == INT64_MAX)
         json_write_null(w, "notesChange");
     else

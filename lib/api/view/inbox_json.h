@@ -16,9 +16,6 @@ void inbox_write_message(struct json_writer *w, const char *name, const struct m
 void inbox_write_message_members(struct json_writer *w, const struct message *message);
 void inbox_write_contact_members(struct json_writer *w, const struct contact *contact);
 
-/* Writes who it was or is: {id, name}; null without an id. */
-void inbox_write_actor(struct json_writer *w, const char *name, const struct actor *actor);
-
 /* Writes the member `inbox`: how much there is to do. */
 void inbox_write_counts(struct json_writer *w, const struct inbox_counts *counts);
 

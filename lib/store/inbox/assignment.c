@@ -64,8 +64,8 @@ static bool assign(struct store *store, struct arena *arena,
         return true;
     return (is_same(assignee->id, member_id) ||
             write_assignee(store, user_id, thread_id, member_id)) &&
-           store_trail(store, user_id, thread_id) &&
-           read_assignee(store, arena, thread_id, assignee);
+           read_assignee(store, arena, thread_id, assignee) &&
+           store_trail_to(store, user_id, thread_id, assignee);
 }
 
 enum store_result store_assign(struct store *store, struct arena *arena,

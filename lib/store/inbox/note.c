@@ -1,17 +1,38 @@
 #include "store/note.h"
 
-#include <stdio.h>
-
 #include "store/deed.h"
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
+
+#define COLUMNS "SELECT id, thread_id, text, by_id, by_name, created_at FROM note "
+
+static struct store_note read_note(struct statement *s, struct arena *arena) {
+    return (struct store_note){
+        .id = column_text(s, 0, arena),
+        .thread_id = column_text(s, 1, arena),
+        .text = column_text(s, 2, arena),
+        .by = {column_text(s, 3, arena), column_text(s, 4, arena)},
+        .created_at = column_integer(s, 5),
+    };
+}
+
+enum store_result store_find_note(struct store *store, struct arena *arena, const char *user_id,
+                                  const char *id, struct store_note *note) {
+    static struct statement s = {.sql = COLUMNS "WHERE id = ?1 AND user_id = ?2"};
+    bool found = false;
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    if ((found = sql_row(store, &s))) {
+        *note = read_note(&s, arena);
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}
 
 enum store_result store_list_notes(struct store *store, struct arena *arena, const char *user_id,
                                    const char *thread_id, const char *before, size_t limit,
                                    struct store_note **notes, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT id, thread_id, text, by_id, by_name, created_at FROM note "
-               "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
+        .sql = COLUMNS "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
     struct buffer rows = buffer_in(arena);
     struct thread_found thread;
     const bool found = thread_find(store, user_id, thread_id, &thread);
@@ -19,13 +40,7 @@ enum store_result store_list_notes(struct store *store, struct arena *arena, con
         sql_start(store, &s, TEXT(thread.id), TEXT(before ? before : "\x7f"),
                   INTEGER((int64_t)limit));
     while (found && sql_row(store, &s)) {
-        const struct store_note note = {
-            .id = column_text(&s, 0, arena),
-            .thread_id = column_text(&s, 1, arena),
-            .text = column_text(&s, 2, arena),
-            .by = {column_text(&s, 3, arena), column_text(&s, 4, arena)},
-            .created_at = column_integer(&s, 5),
-        };
+        const struct store_note note = read_note(&s, arena);
         buffer_add(&rows, &note, sizeof note);
     }
     *notes = (struct store_note *)(void *)rows.p;
@@ -67,7 +82,7 @@ static bool insert(struct store *store, const char *user_id, const char *thread_
 }
 
 enum store_result store_insert_note(struct store *store, const char *user_id,
-                                    const struct store_note *note, char thread_id[ID_SIZE]) {
+                                    const struct store_note *note) {
     struct thread_found thread;
     bool found = false, is_full = false;
     while (sql_transact(store)) {
@@ -76,8 +91,6 @@ enum store_result store_insert_note(struct store *store, const char *user_id,
         is_full = found && !has_room(store, thread.id, note->id);
         if (found && !is_full)
             insert(store, user_id, thread.id, note);
-        if (found)
-            snprintf(thread_id, ID_SIZE, "%s", thread.id);
     }
     const enum store_result result = sql_found(store, found);
     return result == STORE_OK && is_full ? STORE_CONFLICT : result;

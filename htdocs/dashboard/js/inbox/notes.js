@@ -6,6 +6,7 @@ import {icon} from '../icons.js';
 import {isSelf} from '../team.js';
 import {session} from '../session.js';
 import {button, confirm, dialog, field, form} from '../ui.js';
+import {newKey} from './outbox.js';
 
 const PAGE = 100;
 const MOST_PAGES = 10;
@@ -30,11 +31,14 @@ export function notesState({notesChange, formerIds}) {
 // Asks for the text of a note, and adds it. Resolves to the note, or undefined.
 export function writeNote(threadId) {
     return dialog(t('inbox.notes.add'), (close) => {
+        let written = null; // what was sent last, with its key
         const text = field({label: t('inbox.notes.text'), name: 'text', type: 'textarea', rows: 4,
             required: true, hint: t('inbox.notes.hint')});
         return form({fields: [text], submit: t('inbox.notes.save'), async onSubmit() {
-            close(await call('POST', `/v2/threads/${threadId}/notes`,
-                {body: {text: text.value.trim()}}));
+            const body = {text: text.value.trim()};
+            if (body.text !== written?.text) // a repetition adds no second note
+                written = {...body, key: newKey()};
+            close(await call('POST', `/v2/threads/${threadId}/notes`, {body, key: written.key}));
         }});
     });
 }

@@ -27,9 +27,11 @@ function actorOf({actor: {id, name}}) {
 }
 
 function actionOf({action, details}) {
-    const names = details.fields ?? [];
-    return el('span', {}, el('code', {}, action), names.length > 0
-        && el('span', {class: 'muted small'}, ` ${names.join(', ')}`));
+    const {fields = [], to} = details;
+    const text = to ? t('trail.to', {name: to.name}) : to === null ? t('trail.toNone')
+        : fields.join(', ');
+    return el('span', {}, el('code', {}, action),
+        text && el('span', {class: 'muted small foreign'}, ` ${text}`));
 }
 
 // What a text limits the list to: an action has a dot, the id of a person or token has a beginning.
