@@ -14,6 +14,7 @@
 #include "api/graph/graph_subscription.h"
 #include "api/media/signed_url.h"
 #include "api/request_trail.h"
+#include "api/selector.h"
 #include "api/template_flows.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
@@ -248,6 +249,7 @@ enum {
 #define OBJECT    .rewrite = graph_rewrite_object
 
 static int post_phone(struct request *rq, const struct graph_node *node);
+static int post_upload(struct request *rq, const struct graph_node *node);
 
 /* clang-format off */
 static const struct graph_edge edges[] = {
@@ -265,6 +267,8 @@ static const struct graph_edge edges[] = {
      .trail = "webhook.subscribe"},
     {"DELETE", APP,           "subscriptions",              MANAGE, LOCAL, graph_unsubscribe_app,
      .trail = "webhook.unsubscribe"},
+    {"POST",   APP,           "uploads",                    MANAGE, FORWARDED, post_upload,
+     .trail = NO_TRAIL("a template that has the sample is the trace")},
     /* a phone number */
     {"GET",    PHONE,         "",                           BASIC,  FORWARDED, PAGES},
     {"POST",   PHONE,         "?webhook_configuration",     MANAGE, LOCAL, graph_configure_webhook,
@@ -381,6 +385,32 @@ static int post_phone(struct request *rq, const struct graph_node *node) {
     if (multipart_is(graph->content_type))
         return fail(rq, INVALID, "The body must be JSON or application/x-www-form-urlencoded.");
     return graph_forward(rq, node);
+}
+
+/* Starts a session for a sample: asks the platform for the application of the first account's
+ * token, and passes the request on to that. */
+static int post_upload(struct request *rq, const struct graph_node *node) {
+    struct graph_node app = {.kind = node->kind, .id = "app"};
+    const struct graph_relay own = {.method = "GET", .path = "app", .query = SLICE("fields=id")};
+    struct graph_relay relay = own;
+    struct graph_outcome outcome;
+    struct json answer;
+    struct json_error error;
+    if (selector_list(rq, &app.accounts, &app.count))
+        return -1;
+    app.count = 1;
+    if (graph_ask(rq, &app, &relay, &outcome))
+        return -1;
+    const struct graph_answer *named = &outcome.relayed.answer;
+    if (named->status > 299)
+        return graph_reply(rq, &outcome, named->body);
+    if (json_read(rq->arena, named->body, &answer, &error) ||
+        !(app.id = json_text(json_get(answer, "id"), rq->arena)))
+        return fail(rq, BAD_GATEWAY, "The platform did not name the application of the account.");
+    relay = graph_outgoing(rq, &app);
+    return graph_ask(rq, &app, &relay, &outcome)
+               ? -1
+               : graph_reply(rq, &outcome, outcome.relayed.answer.body);
 }
 
 /* --- from a request to its edge --- */

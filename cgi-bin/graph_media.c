@@ -1,6 +1,7 @@
-/* Media of the platform's Graph API: POST /PHONE/media, which is passed on while it arrives, and
- * the files behind the signed URLs that media objects have here. No process holds a whole file in
- * memory. */
+/* Media of the platform's Graph API: POST /PHONE/media and the bytes of resumable uploads, which
+ * are passed on while they arrive, and the files behind the signed URLs that media objects have
+ * here. No process holds a whole file in memory. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,9 +11,33 @@
 #include "api/media/media_find.h"
 #include "api/media/signed_url.h"
 #include "api/media/upload_limit.h"
+#include "api/selector.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
 #include "web/form_copy.h"
+
+/* --- bodies that are passed on --- */
+
+/* Reads the next bytes of the body. The last bytes of a known number are returned only when the
+ * body ends there: it may be longer than Content-Length as well as shorter. */
+static ssize_t read_body(void *context, void *bytes, size_t n) {
+    struct request *rq = context;
+    char more;
+    ssize_t got = request_read_body(rq, bytes, n);
+    if (rq->body_read > UPLOAD_FORM_LIMIT)
+        return upload_fail_too_large(rq);
+    bool is_last = got > 0 && (int64_t)rq->body_read == rq->content_length;
+    bool is_cut = got < 0 || (got == 0 && !request_body_is_complete(rq)) ||
+                  (is_last && request_read_body(rq, &more, 1) != 0);
+    return is_cut ? -1 : got;
+}
+
+static int fail_cut(struct request *rq) {
+    return fail(rq, INVALID,
+                "The body has not the %" PRId64 " bytes that Content-Length announced; send it "
+                "again.",
+                rq->content_length);
+}
 
 /* --- POST /PHONE/media --- */
 
@@ -28,21 +53,6 @@ struct passing {
     struct slice ahead; /* of the copy: the bytes that were read before the platform was called */
     bool is_broken;     /* the form cannot be read, or is refused */
 };
-
-/* Reads the next bytes of the body. The last bytes of a known number are returned only when the
- * body ends there: it may be longer than Content-Length as well as shorter. */
-static ssize_t read_body(void *context, void *bytes, size_t n) {
-    struct passing *passing = context;
-    struct request *rq = passing->rq;
-    char more;
-    ssize_t got = request_read_body(rq, bytes, n);
-    if (rq->body_read > UPLOAD_FORM_LIMIT)
-        return upload_fail_too_large(rq);
-    bool is_last = got > 0 && (int64_t)rq->body_read == rq->content_length;
-    bool is_cut = got < 0 || (got == 0 && !request_body_is_complete(rq)) ||
-                  (is_last && request_read_body(rq, &more, 1) != 0);
-    return is_cut ? -1 : got;
-}
 
 /* Reads the next bytes of the copy that the platform gets. A refusal ends the transfer, so that the
  * platform gets no complete request. */
@@ -60,10 +70,7 @@ static int fail_broken(const struct passing *passing) {
     struct request *rq = passing->rq;
     if (passing->copy.error)
         return fail(rq, INVALID, "%s", passing->copy.error);
-    return fail(rq, INVALID,
-                "The body has not the %" PRId64 " bytes that Content-Length announced; send it "
-                "again.",
-                rq->content_length);
+    return fail_cut(rq);
 }
 
 /* Begins to read the form. */
@@ -72,7 +79,7 @@ static int begin(struct passing *passing) {
     const struct form_source source = {.content_type = request_variable("CONTENT_TYPE"),
                                        .size = rq->content_length,
                                        .read = read_body,
-                                       .context = passing,
+                                       .context = rq,
                                        .check = graph_check_part,
                                        .checker = &passing->parts};
     char *bytes = arena_alloc(rq->arena, AHEAD);
@@ -124,6 +131,94 @@ static int post_media(struct request *rq) {
     if (graph_find_node(rq, rq->graph->node, &node))
         return -1;
     return node.kind == GRAPH_PHONE ? pass_on(rq, &node) : graph_fail_unknown(rq);
+}
+
+/* --- POST and GET /upload:SESSION ---
+ *
+ * The id and its signature in the query are the platform's. The body is the file, whatever its
+ * Content-Type says: programs send that of a form. */
+
+enum { LONGEST_SESSION = 1024 };
+
+static bool is_session(struct slice id) {
+    for (size_t i = 0; i < id.n; i++)
+        if (!isalnum((unsigned char)id.p[i]) && !strchr("-._~=+:", id.p[i]))
+            return false;
+    return slice_starts(id, SLICE("upload:")) && id.n > 7 && id.n <= LONGEST_SESSION;
+}
+
+/* The sessions of a caller are those of its first account, with whose token they are started. */
+static int find_session(struct request *rq, struct graph_node *node) {
+    const struct slice id = rq->graph->node;
+    *node = (struct graph_node){.kind = GRAPH_UPLOAD, .id = arena_copy(rq->arena, id)};
+    if (!is_session(id) || rq->graph->edge.n)
+        return graph_fail_unknown(rq);
+    if (auth_check_scope(rq, SCOPE_MANAGE) || selector_list(rq, &node->accounts, &node->count))
+        return -1;
+    node->count = 1;
+    return 0;
+}
+
+/* The header file_offset, which Apache passes by this name (apache.conf); *offset is NULL without
+ * it. */
+static int read_offset(struct request *rq, const char **offset) {
+    enum { MOST_DIGITS = 15 };
+    const char *text = *offset = request_variable("SWITCHBOARD_FILE_OFFSET");
+    return !text || (*text && strlen(text) <= MOST_DIGITS &&
+                     text[strspn(text, "0123456789")] == '\0')
+               ? 0
+               : fail(rq, INVALID, "The header file_offset must be a number of bytes.");
+}
+
+/* What a read function of a stream keeps. */
+struct feeding {
+    struct request *rq;
+    bool is_broken; /* the body cannot be read, or is too large */
+};
+
+static ssize_t read_piece(void *context, void *bytes, size_t n) {
+    struct feeding *feeding = context;
+    ssize_t got = read_body(feeding->rq, bytes, n);
+    feeding->is_broken = got < 0;
+    return got;
+}
+
+static int post_session(struct request *rq) {
+    struct graph_node node;
+    struct graph_outcome outcome;
+    struct feeding feeding = {.rq = rq};
+    const char *offset;
+    if (request_check_encoding(rq) || find_session(rq, &node) || read_offset(rq, &offset))
+        return -1;
+    if (rq->content_length > UPLOAD_LIMIT)
+        return upload_fail_too_large(rq);
+    struct graph_relay relay = graph_outgoing(rq, &node);
+    const struct graph_source source = {
+        .size = rq->content_length, .read = read_piece, .context = &feeding};
+    relay.scheme = "OAuth";
+    relay.offset = offset;
+    relay.content_type = "application/octet-stream";
+    outcome.account = node.accounts;
+    if (!(relay.token = outcome.token = state_account_token(rq, node.accounts)))
+        return -1;
+    upstream_relay_stream(rq, &relay, &source, &outcome.relayed);
+    const struct graph_answer *answer = &outcome.relayed.answer;
+    if (!answer->status && feeding.is_broken)
+        return fail_cut(rq);
+    return answer->status ? graph_reply(rq, &outcome, answer->body)
+                          : graph_fail_unanswered(rq, &relay, answer);
+}
+
+static int get_session(struct request *rq) {
+    struct graph_node node;
+    struct graph_outcome outcome;
+    if (find_session(rq, &node))
+        return -1;
+    struct graph_relay relay = graph_outgoing(rq, &node);
+    relay.scheme = "OAuth";
+    return graph_ask(rq, &node, &relay, &outcome)
+               ? -1
+               : graph_reply(rq, &outcome, outcome.relayed.answer.body);
 }
 
 /* --- GET /graph/media/MEDIA --- */
@@ -203,6 +298,12 @@ static const struct route routes[] = {
     {.method = "POST", .path = "/:id/media",
      .trail = TRAIL_BY_EDGE,
      .scope = SCOPE_SEND, .guard = &graph_stream_guard, .handle = post_media, .body = BODY_STREAM},
+    {.method = "POST", .path = "/:upload",
+     .trail = TRAIL_BY_EDGE,
+     .scope = SCOPE_BY_EDGE, .guard = &graph_stream_guard, .handle = post_session,
+     .body = BODY_STREAM},
+    {.method = "GET", .path = "/:upload",
+     .scope = SCOPE_BY_EDGE, .guard = &graph_stream_guard, .handle = get_session},
     {.method = "GET", .path = "/media/:mediaId",
      .handle = get_media, .query = signed_query},
     {0},
@@ -211,6 +312,9 @@ static const struct route routes[] = {
 static const struct graph_edge edges[] = {
     {"POST", GRAPH_PHONE, "media",              SCOPE_SEND, .action = GRAPH_FORWARDED,
      .trail = NO_TRAIL("a message that sends the file is the trace")},
+    {"POST", GRAPH_UPLOAD, "",                  SCOPE_MANAGE, .action = GRAPH_FORWARDED,
+     .trail = NO_TRAIL("a template that has the sample is the trace")},
+    {"GET",  GRAPH_UPLOAD, "",                  SCOPE_MANAGE, .action = GRAPH_FORWARDED},
     {"GET",  GRAPH_ROOT,  "graph/media/:media", SCOPE_NONE, .action = GRAPH_LOCAL},
     {0},
 };

@@ -24,16 +24,6 @@ static int check_line(const struct upload *upload) {
     return fail_on_issues(upload->rq, &issues) ? -1 : auth_choose_line(upload->rq, upload->line);
 }
 
-static int check_file(const struct upload *upload) {
-    struct issues issues;
-    issues_start(&issues, upload->rq->arena);
-    if (upload->size < 0)
-        issues_add(&issues, "file", "required", "is required: send a form field file");
-    else if (!upload->size)
-        issues_add(&issues, "file", "empty", "must not be empty");
-    return fail_on_issues(upload->rq, &issues);
-}
-
 static int reply_media_id(struct request *rq, struct json answer) {
     const char *id = json_text(json_get(answer, "id"), rq->arena);
     if (!id || !*id) {
@@ -108,7 +98,7 @@ static int send_file_once(struct upload *upload) {
 
 static int send_checked(struct upload *upload) {
     struct idempotency none = {0};
-    if (check_line(upload) || check_file(upload))
+    if (check_line(upload) || upload_check_file(upload))
         return -1;
     return upload->hash ? send_file_once(upload) : send_file(upload, &none);
 }

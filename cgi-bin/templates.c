@@ -2,6 +2,7 @@
 #include "api/destructive.h"
 #include "api/graph/graph_fields.h"
 #include "api/list.h"
+#include "api/media/sample.h"
 #include "api/request_trail.h"
 #include "api/selector.h"
 #include "api/send.h"
@@ -408,6 +409,27 @@ static int delete_template(struct request *rq) {
     return pass_on(rq, &account, &call, &answer);
 }
 
+/* --- POST /v2/templates/sample --- */
+
+static int reply_handle(struct request *rq, const char *handle) {
+    struct json_writer w;
+    json_write_start(&w, rq->arena);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "handle", handle);
+    json_write_end(&w);
+    return reply_data(rq, json_written(&w));
+}
+
+static int post_sample(struct request *rq) {
+    struct store_account account;
+    struct upload upload = {.spool = -1};
+    const char *handle;
+    int failed = selector_choose(rq, &account) || upload_begin(&upload, rq, false) ||
+                 upload_check_file(&upload) || sample_upload(&upload, &account, &handle);
+    upload_end(&upload);
+    return failed ? -1 : reply_handle(rq, handle);
+}
+
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/templates",
@@ -418,6 +440,10 @@ static const struct route routes[] = {
      .trail = "template.create",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_new, .query = account_query,
      .body = BODY_JSON, .fields = create_fields},
+    {.method = "POST", .path = "/v2/templates/sample",
+     .trail = NO_TRAIL("a template that has the sample is the trace"),
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_sample, .query = account_query,
+     .body = BODY_STREAM},
     {.method = "PATCH", .path = "/v2/templates/:name",
      .trail = "template.update",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_template,
@@ -443,10 +469,10 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){.name = "templates",
-                          .routes = routes,
-                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | KEEPS_RECORDS,
-                          .load = http_prepare},
-        argc, argv);
+    return serve(&(struct service){.name = "templates",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                            SPOOLS_FILES | KEEPS_RECORDS,
+                                   .load = http_prepare},
+                 argc, argv);
 }

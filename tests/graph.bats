@@ -119,7 +119,7 @@ odd='{"a" : 1e400,"b":9007199254740993,"c":"\u00fc\/\u0000","e":null, "d":[] }'
 # Each edge that only passes requests on; those of messages and files have tests of their own.
 passed_edges() {
     graph_edges graph |
-        awk '$3 == "forwarded" && !/ graph_destructive / && $2 !~ /\/(messages|media)?$/'
+        awk '$3 == "forwarded" && !/ graph_destructive / && $2 !~ /\/(messages|media|uploads)?$/'
     [[ ${1-} != all ]] || graph_edges graph | awk '/ graph_destructive / { print $1, $2 }'
 }
 

@@ -358,6 +358,16 @@ forwards() {
     call GET "/v17.0/$WABA/message_templates" -H 'Content-Type: application/json'
     assert_status 200
     assert_that '.data[0] | .name and .status and .language and .category and .id and .components'
+    # the sample of a header: a form that is named JSON, then the bytes without a type
+    call POST /v17.0/1000000000000001/uploads -H 'content-type: application/json' \
+        -d 'file_length=30004&file_type=image%2Fjpeg&messaging_product=whatsapp'
+    assert_status 200
+    request POST "/v17.0/$(value .id)" -H "authorization: OAuth $TOKEN" -H 'Content-Type:' -d "@$photo"
+    assert_status 200
+    assert_that '.h | startswith("4::aW1hZ2UvanBlZw==:")'
+    sandbox GET requests/last/body | cmp - "$photo"
+    post "/v17.0/$WABA/message_templates" "{\"name\": \"frappe_photo\", \"language\": \"en_US\", \"category\": \"UTILITY\", \"components\": [{\"type\": \"BODY\", \"text\": \"Hello\"}, {\"type\": \"header\", \"format\": \"IMAGE\", \"example\": {\"header_handle\": [\"$(value .h)\"]}}]}"
+    assert_status 200
     configure 'graph_destructive = yes'
     post "/v17.0/$WABA/message_templates" '{"name": "frappe_made", "language": "en_US", "category": "UTILITY", "components": [{"type": "BODY", "text": "Hello"}]}'
     assert_status 200
@@ -452,6 +462,29 @@ forwards() {
     assert_json .success true
     call GET "/v23.0/$LINE?fields=id,display_phone_number,throughput"
     assert_equal "$(value 'keys | join(" ")')" 'display_phone_number id throughput'
+    # the sample of a header, in two parts
+    local session half=$BATS_TEST_TMPDIR/half
+    call POST '/v23.0/1000000000000001/uploads?file_name=photo.jpg&file_length=30004&file_type=image%2Fjpeg'
+    assert_status 200
+    session=$(value .id)
+    head -c 10000 "$photo" >"$half"
+    call POST "/v23.0/$session" -H 'file_offset: 0' -H 'Content-Type: image/jpeg' -d "@$half"
+    assert_json . "{\"id\":\"$session\",\"file_offset\":10000}"
+    call GET "/v23.0/$session"
+    assert_json .file_offset 10000
+    tail -c +10001 "$photo" >"$half"
+    call POST "/v23.0/$session" -H 'file_offset: 10000' -H 'Content-Type: image/jpeg' -d "@$half"
+    assert_status 200
+    assert_that '.h | startswith("4::")'
+    assert_equal "$(sandbox GET requests/last | jq -r '.headers | .file_offset, .authorization')" \
+        "$(printf '10000\nOAuth %s' "$PLATFORM_TOKEN")"
+    sandbox GET requests/last/body | cmp - "$half"
+    call POST "/v23.0/$session" -H 'file_offset: -1' -d x
+    assert_graph_error 400 100 null OAuthException
+    call POST /v23.0/upload:nothing?sig=x -H 'file_offset: 0' -d x
+    assert_graph_error 400 100 33 GraphMethodException
+    call POST '/v23.0/1234/uploads?file_length=1&file_type=image%2Fjpeg'
+    assert_graph_error 400 100 null OAuthException
     # every error has a code, also for edges that are not served
     call POST "/v23.0/$LINE/marketing_messages" -d '{}' -H 'Content-Type: application/json'
     assert_graph_error 400 100 33 GraphMethodException

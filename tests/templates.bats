@@ -1067,6 +1067,72 @@ END
     assert_error 409 VALIDATION_ERROR 'name one in the parameter language'
 }
 
+# --- POST /v2/templates/sample ---
+
+# Prints the requests of the platform since forget_sent: method, path and Authorization scheme.
+calls_sent() {
+    sandbox GET requests | jq -r '.[] | [.method, (.path | sub("upload:.*"; "upload:")),
+        (.headers.authorization | split(" ")[0])] | join(" ")'
+}
+
+@test "a sample is uploaded by a session of the account's application, and its handle is taken" {
+    local file=$BATS_TEST_TMPDIR/room.png handle BOUNDARY=----x1 form=$BATS_TEST_TMPDIR/form
+    head -c 70000 /dev/urandom >"$file"
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -H 'X-Filename: room & more.png' \
+        -d "@$file"
+    assert_success
+    assert_that '.data | keys == ["handle"] and (.handle | startswith("4::aW1hZ2UvcG5n:"))'
+    handle=$(gojq -r .data.handle "$body")
+    assert_equal "$(calls_sent)" "$(printf '%s\n' 'GET /v26.0/app Bearer' \
+        'POST /v26.0/730000000000001/uploads Bearer' 'POST /v26.0/upload: OAuth')"
+    assert_equal "$(sandbox GET requests | jq -r '.[1].query')" \
+        'file_name=room%20%26%20more.png&file_length=70000&file_type=image%2Fpng'
+    assert_equal "$(sandbox GET requests/last | jq -r '.headers | .["file_offset"], .["content-type"]')" \
+        "$(printf '0\napplication/octet-stream')"
+    sandbox GET requests/last/body | cmp - "$file"
+    # as a form, with the type of the file's name
+    { printf -- '--%s\r\nContent-Disposition: form-data; name="file"; filename="a.JPG"\r\n' "$BOUNDARY"
+        printf 'Content-Type: application/octet-stream\r\n\r\n'
+        cat "$file"
+        printf -- '\r\n--%s--\r\n' "$BOUNDARY"; } >"$form"
+    api POST /v2/templates/sample -H "Content-Type: multipart/form-data; boundary=$BOUNDARY" -d "@$form"
+    assert_success
+    assert_that '.data.handle | startswith("4::aW1hZ2UvanBlZw==:")'
+    sandbox GET requests/last/body | cmp - "$file"
+    # the template has it
+    have_templates
+    api POST /v2/templates -d "{\"name\":\"room\",\"language\":\"en_US\",\"category\":\"MARKETING\",\"components\":[{\"type\":\"HEADER\",\"format\":\"IMAGE\",\"example\":{\"header_handle\":[\"$handle\"]}},{\"type\":\"BODY\",\"text\":\"A room\"}]}"
+    assert_success
+}
+
+@test "a sample is refused without a file, without a known type, and as the platform refuses it" {
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -d ''
+    assert_error 400 VALIDATION_ERROR
+    assert_json '[.details[] | [.path, .code]]' '[["file","empty"]]'
+    api POST /v2/templates/sample -H 'Content-Type: application/octet-stream' -d x
+    assert_error 400 VALIDATION_ERROR 'send a Content-Type such as image/jpeg'
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -H 'X-Upload-Type: nonsense' -d x
+    assert_error 400 VALIDATION_ERROR 'must be a MIME type'
+    assert_nothing_sent
+    api POST /v2/templates/sample -H 'Content-Type: text/html' -d x
+    assert_error 400 VALIDATION_ERROR 'not an allowed type: text/html'
+    assert_that '.details.error.code == 100'
+    api POST "/v2/templates/sample?accountId=acc_other" -H 'Content-Type: image/png' -d x
+    assert_error 403 FORBIDDEN
+}
+
+@test "a sample fails as the platform does: without a session, without a handle, without an answer" {
+    fault '{"match":{"path":"/v26.0/app"},"status":200,"body":"{}"}'
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -d x
+    assert_error 502 INTERNAL_ERROR 'has no id'
+    fault '{"match":{"path":"/v26.0/730000000000001/uploads"},"status":200,"body":"{\"id\":\"7001\"}"}'
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -d x
+    assert_error 502 INTERNAL_ERROR 'names no upload session'
+    fault '{"match":{"path":"/v26.0/730000000000001/uploads"},"status":500,"body":"{\"error\":{\"message\":\"down\",\"code\":2}}"}'
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -d x
+    assert_error 502 INTERNAL_ERROR down
+}
+
 # bats test_tags=direct
 @test "a template named send or sample is edited and deleted as any other" {
     have_templates "$(template send)" "$(template sample)"

@@ -72,7 +72,12 @@ static bool begin(struct transfer *transfer, const struct config *config, struct
         relayed->answer.failure = "the query holds a character that a URL cannot have";
         return false;
     }
-    transfer_start(transfer, config, arena, relay->token, &relayed->answer);
+    transfer_start(transfer, config, arena, relay->scheme ? NULL : relay->token, &relayed->answer);
+    if (relay->scheme)
+        http_add_header(&transfer->http,
+                        arena_printf(arena, "Authorization: %s %s", relay->scheme, relay->token));
+    if (relay->offset)
+        http_add_header(&transfer->http, arena_printf(arena, "file_offset: %s", relay->offset));
     http_set(&transfer->http, CURLOPT_URL, url_of(arena, config, relay));
     return true;
 }

@@ -13,6 +13,8 @@ struct graph_relay {
     const char *path;   /* after the version, percent-encoded: "1065/messages"; "": the root */
     struct slice query; /* sent byte for byte; n == 0: none */
     const char *token;  /* the platform access token; never logged */
+    const char *scheme; /* of the header Authorization; NULL: Bearer */
+    const char *offset; /* the value of the header file_offset, digits; NULL: it is not sent */
     const char *content_type; /* of the body; NULL: the header is not sent */
     struct slice body;        /* of a POST or DELETE, sent byte for byte; p == NULL: no body */
 };

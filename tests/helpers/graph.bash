@@ -53,6 +53,7 @@ path_of() { # PATH
     local path=${1%\?*}
     path=${path/:phone/$LINE}
     path=${path/:app/1000000000000001}
+    path=${path/:upload/upload:sample}
     path=${path/:waba/$WABA}
     path=${path/:media/$MEDIA}
     path=${path/:template/$TEMPLATE}

@@ -264,7 +264,7 @@ send_sample() {
     case $kind in
     json) given=(-d "$sample") ;;
     raw) given=(-d "@$BATS_FILE_TMPDIR/payload" -H "X-Hub-Signature-256: $SIGNATURE") ;;
-    file) given=(-d 'a file' -H 'Content-Type: text/plain' -H "X-Phone-Number-Id: $LINE") ;;
+    file) given=(-d 'a file' -H 'Content-Type: image/png' -H "X-Phone-Number-Id: $LINE") ;;
     esac
     request "$method" "$url" "${given[@]}" "$@"
 }

@@ -127,7 +127,7 @@ static const struct {
     const char *segment;
 } segments[] = {{GRAPH_ROOT, ""},         {GRAPH_PHONE, "/:phone"},       {GRAPH_WABA, "/:waba"},
                 {GRAPH_MEDIA, "/:media"}, {GRAPH_TEMPLATE, "/:template"}, {GRAPH_FLOW, "/:flow"},
-                {GRAPH_APP, "/:app"}};
+                {GRAPH_APP, "/:app"},     {GRAPH_UPLOAD, "/:upload"}};
 
 void graph_check_edges(const struct graph_edge *edges) {
     for (; edges->method; edges++)

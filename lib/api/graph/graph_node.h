@@ -14,15 +14,17 @@ enum graph_kind {
     GRAPH_MEDIA = 8, /* a file */
     GRAPH_TEMPLATE = 16,
     GRAPH_FLOW = 32,
-    GRAPH_APP = 64, /* the gateway, as the application of its programs (GRAPH_APP_ID) */
+    GRAPH_APP = 64,     /* the gateway, as the application of its programs (GRAPH_APP_ID) */
+    GRAPH_UPLOAD = 128, /* a session of a resumable upload: `upload:...` */
     GRAPH_OBJECT = GRAPH_MEDIA | GRAPH_TEMPLATE | GRAPH_FLOW, /* one of these, not known which */
 };
 
 struct graph_node {
     enum graph_kind kind;
     const char *id;
-    struct store_account *accounts; /* of a phone or a WABA: its one; of an object: those of the
-                                       caller with a platform access token, the default one first */
+    struct store_account *accounts; /* of a phone or a WABA: its one; of an object or a session:
+                                       those of the caller with a platform access token, the default
+                                       one first */
     size_t count;
 };
 

@@ -5,6 +5,7 @@
  *     JSON            a member that stands there twice is refused; else byte for byte
  *     form            its pairs, as parameters; one that begins as a JSON object is JSON
  *     multipart form  written anew (form_copy.h)
+ *     upload          a form that is named JSON is a form, where it starts a resumable upload
  *     other bodies    refused, and so is what is not UTF-8; without a Content-Type it is JSON
  *
  * The Content-Type is written anew.
@@ -283,6 +284,11 @@ static int read_multipart(struct request *rq) {
     return 0;
 }
 
+/* Whether the request starts a resumable upload. */
+static bool starts_upload(const struct graph_request *graph) {
+    return slice_equal(graph->edge, SLICE("uploads"));
+}
+
 /* Reads the body of a POST or DELETE; that of a GET is dropped. */
 static int read_body(struct request *rq) {
     if (!rq->body.n || strcmp(rq->method, "GET") == 0)
@@ -290,7 +296,10 @@ static int read_body(struct request *rq) {
     if (request_check_encoding(rq))
         return -1;
     switch (named_form()) {
-    case FORM_JSON: return read_json(rq);
+    case FORM_JSON:
+        /* Frappe names the form that starts an upload JSON, and the platform reads it */
+        return starts_upload(rq->graph) && !begins_as_object(rq->body) ? read_urlencoded(rq)
+                                                                       : read_json(rq);
     case FORM_URLENCODED: return read_urlencoded(rq);
     case FORM_MULTIPART: return read_multipart(rq);
     case FORM_OTHER: break;
@@ -317,7 +326,7 @@ static bool is_login(const struct graph_request *graph) {
 /* Whether the edge is one of another application. Programs ask for it with a token that they make
  * of its id and secret. */
 static bool is_of_other_app(const struct graph_request *graph) {
-    return slice_equal(graph->edge, SLICE("subscriptions")) &&
+    return (slice_equal(graph->edge, SLICE("subscriptions")) || starts_upload(graph)) &&
            !slice_equal(graph->node, SLICE(GRAPH_APP_ID));
 }
 
@@ -331,8 +340,8 @@ static int take_secret(struct request *rq) {
 static int check_before_body(struct request *rq) {
     const bool logs_in = is_login(rq->graph);
     if (is_of_other_app(rq->graph))
-        return fail(rq, INVALID,
-                    "The only application here is " GRAPH_APP_ID "; see doc/clients/n8n.md");
+        return fail(rq, INVALID, "The only application here is " GRAPH_APP_ID "; see %s",
+                    starts_upload(rq->graph) ? "doc/api/graph.md" : "doc/clients/n8n.md");
     if (!rq->graph->query.p && ((!logs_in && add_token(rq, header_token())) || read_query(rq)))
         return -1;
     if (logs_in)

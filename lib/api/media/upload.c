@@ -174,31 +174,23 @@ int upload_begin(struct upload *upload, struct request *rq, bool hashes) {
     return 0;
 }
 
-/* Reads the beginning of the file. upload_read returns these bytes too. */
-static struct slice look_ahead(struct upload *upload) {
-    size_t n = 0, room = upload->size < MIME_DETECT_SIZE ? (size_t)upload->size : MIME_DETECT_SIZE;
-    char *bytes = arena_alloc(upload->rq->arena, room);
-    ssize_t got = 1;
-    for (; n < room && got > 0; n += got > 0 ? (size_t)got : 0)
-        got = upload->spool >= 0 ? pread(upload->spool, bytes + n, room - n, (off_t)n)
-                                 : request_read_body(upload->rq, bytes + n, room - n);
-    if (upload->spool < 0)
-        upload->seen = (struct slice){bytes, n};
-    return (struct slice){bytes, n};
+int upload_check_file(const struct upload *upload) {
+    struct issues issues;
+    issues_start(&issues, upload->rq->arena);
+    if (upload->size < 0)
+        issues_add(&issues, "file", "required", "is required: send a form field file");
+    else if (!upload->size)
+        issues_add(&issues, "file", "empty", "must not be empty");
+    return fail_on_issues(upload->rq, &issues);
 }
 
-const char *upload_type(struct upload *upload) {
+int upload_stated_type(struct upload *upload, const char **type) {
     struct arena *arena = upload->rq->arena;
-    const char *hint = mime_read(arena, upload->hint), *type = mime_read(arena, upload->type);
-    if (upload->hint && *upload->hint && !hint) {
-        fail(upload->rq, INVALID, "The type must be a MIME type such as image/jpeg.");
-        return NULL;
-    }
-    if (hint && !mime_is_generic(hint))
-        return hint;
-    if (type && !mime_is_generic(type))
-        return type;
-    return mime_detect(arena, look_ahead(upload), upload->name, upload->rq->config->magic_file);
+    const char *hint = mime_read(arena, upload->hint), *own = mime_read(arena, upload->type);
+    if (upload->hint && *upload->hint && !hint)
+        return fail(upload->rq, INVALID, "The type must be a MIME type such as image/jpeg.");
+    *type = hint && !mime_is_generic(hint) ? hint : own && !mime_is_generic(own) ? own : NULL;
+    return 0;
 }
 
 ssize_t upload_read(void *context, void *bytes, size_t n) {

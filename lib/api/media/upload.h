@@ -27,9 +27,16 @@ struct upload {
  * 415 for a Content-Encoding. The caller must call upload_end in either case. */
 int upload_begin(struct upload *upload, struct request *rq, bool hashes);
 
-/* Returns the MIME type of the file: the hint, else its Content-Type, each if it is not generic;
- * else the type detected by content and name. NULL after failing the request: 400 for a hint that
- * is not a MIME type. */
+/* Checks that there is a file that is not empty. Returns 0, or -1 after failing the request. */
+int upload_check_file(const struct upload *upload);
+
+/* Sets `*type` to the MIME type that the client states: the hint, else the Content-Type of the
+ * file, each if it is not generic; else to NULL. Returns 0, or -1 after failing the request: 400
+ * for a hint that is not a MIME type. */
+int upload_stated_type(struct upload *upload, const char **type);
+
+/* Returns the MIME type of the file: the stated one, else the type detected by content and name.
+ * NULL after failing the request, as upload_stated_type does. */
 const char *upload_type(struct upload *upload);
 
 /* Reads the next bytes of the file: the `read` function for graph_upload, with the upload as
