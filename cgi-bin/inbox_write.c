@@ -1,13 +1,13 @@
 /* What an inbox writes: blocks of contacts, which messages are read, what is done and by whom, how
- * long it is kept, and that a person is erased. The export of a person is here too, because it
- * leaves a row in the trail. */
+ * long it is kept, and that a person is erased. Exports are here too, because they leave a row in
+ * the trail. */
 #include "api/auth.h"
 #include "api/inbox/assignments.h"
 #include "api/inbox/notes.h"
 #include "api/inbox/thread_failure.h"
 #include "api/request_trail.h"
 #include "api/view/inbox_json.h"
-#include "payload/export_json.h"
+#include "payload/export_user.h"
 #include "store/block.h"
 #include "store/done_mark.h"
 #include "store/erasure.h"
@@ -294,19 +294,27 @@ static bool send_bytes(void *context, struct slice bytes) {
     return reply_more(context, bytes) == 0;
 }
 
-/* The status is sent already when a failure arises: the document is then no valid JSON. */
-static int stream_export(struct request *rq, const struct store_export *export) {
-    const struct export_sink sink = {send_bytes, rq};
+/* Begins the answer, whose document has this name as a file. */
+static bool begin_export(struct request *rq, const char *name) {
     reply_header(rq, "Content-Disposition",
-                 arena_printf(rq->arena, "attachment; filename=\"%s.json\"", export->contact_id));
-    if (reply_stream(rq, 200, REPLY_JSON, -1) ||
-        reply_more(rq, SLICE("{\"success\":true,\"data\":")))
-        return 0;
-    enum store_result result = export_write_contact(rq->caller->store, export, rq->now, &sink);
+                 arena_printf(rq->arena, "attachment; filename=\"%s.json\"", name));
+    return !reply_stream(rq, 200, REPLY_JSON, -1) &&
+           !reply_more(rq, SLICE("{\"success\":true,\"data\":"));
+}
+
+/* The status is sent already when a failure arises: the document is then no valid JSON. */
+static int end_export(struct request *rq, enum store_result result) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     reply_more(rq, SLICE("}"));
     return 0;
+}
+
+static int stream_export(struct request *rq, const struct store_export *export) {
+    const struct export_sink sink = {send_bytes, rq};
+    if (!begin_export(rq, export->contact_id))
+        return 0;
+    return end_export(rq, export_write_contact(rq->caller->store, export, rq->now, &sink));
 }
 
 static int post_export(struct request *rq) {
@@ -320,6 +328,20 @@ static int post_export(struct request *rq) {
         return state_fail(rq, result);
     request_release(rq); /* a view would hold an older state */
     return trail_leave(rq, store, export.contact_id) ? -1 : stream_export(rq, &export);
+}
+
+/* --- POST /v2/export --- */
+
+static int post_whole_export(struct request *rq) {
+    const struct store_user *user = &rq->caller->user;
+    const struct export_sink sink = {send_bytes, rq};
+    request_release(rq); /* a view would hold an older state */
+    if (trail_leave(rq, rq->caller->store, NULL))
+        return -1;
+    if (!begin_export(rq, user->id))
+        return 0;
+    return end_export(rq,
+                      export_write_user(rq->caller->store, user->id, user->email, rq->now, &sink));
 }
 
 /* clang-format off */
@@ -380,6 +402,10 @@ static const struct route routes[] = {
      .trail = "retention.update",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_retention, .body = BODY_JSON,
      .fields = retention_fields},
+    {.method = "POST", .path = "/v2/export",
+     .trail = "workspace.export",
+     .scope = SCOPE_OWNER, .guard = &fresh_guard, .handle = post_whole_export, .body = BODY_JSON,
+     .fields = no_fields},
     {0},
 };
 /* clang-format on */

@@ -424,6 +424,12 @@ is_suspended() { # EMAIL
     browse team retention
 }
 
+@test "an owner saves all data of the workspace as a file, and confirms an old login before" {
+    browse team owner
+    db "UPDATE session SET created_at = created_at - 700000, confirmed_at = confirmed_at - 700000"
+    browse team saves "$PASSWORD"
+}
+
 @test "a token of the page has its scopes, and is refused from its revocation on" {
     browse team scopedToken
 }

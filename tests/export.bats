@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Export of a person: POST /v2/contacts/:contactId/export and `switchboard contact export`, and of a
-# user: `switchboard user export` (doc/operation.md)
+# user: POST /v2/export and `switchboard user export` (doc/operation.md)
 # transports: direct
 # shellcheck disable=SC2016,SC2153,SC2154  # $ is of jq; make_user and make_person set variables
 load helpers/all
@@ -9,6 +9,9 @@ load helpers/webhook
 load helpers/courier
 load helpers/inbox
 load helpers/person
+load helpers/session
+load helpers/members
+load helpers/memory
 
 # Exports the contact by the API: the document is in $document.
 export_contact() { # [ID]
@@ -236,6 +239,82 @@ add_messages() {
     switchboard contact erase "$contact" >/dev/null
     switchboard user export "$EMAIL" "$BATS_TEST_TMPDIR/later" >/dev/null
     assert_equal "$(wc -l <"$BATS_TEST_TMPDIR/later/contacts.jsonl") $(wc -l <"$BATS_TEST_TMPDIR/later/messages.jsonl")" '1 1'
+}
+
+# Exports the workspace in a session of the owner: the document is in $document.
+export_workspace() {
+    document=$BATS_TEST_TMPDIR/document
+    make_session ''
+    request POST /v2/export -d '{}' --session "$SESSION"
+    assert_success
+    jq .data "$body" >"$document"
+}
+
+@test "POST /v2/export answers the rows that the command writes, leaves a row in the trail, and has no secret" {
+    local dir=$BATS_TEST_TMPDIR/files name
+    make_user OTHER_
+    make_person
+    courier --once
+    switchboard user export "$EMAIL" "$dir" >/dev/null
+    export_workspace
+    assert_conventions streamed
+    assert_header Content-Disposition "attachment; filename=\"$(user_id).json\""
+    in_document ".format == 1 and .isComplete and .user == {id: \"$(user_id)\", email: \"$EMAIL\"}"
+    for name in accounts lines members webhooks templates forms contacts messages events updates trail; do
+        jq -cS ".${name}[]" "$document" >"$BATS_TEST_TMPDIR/rows"
+        [[ $name != trail ]] || sed -i '/workspace.export/d' "$BATS_TEST_TMPDIR/rows"
+        assert_equal "$name $(cat "$BATS_TEST_TMPDIR/rows")" "$name $(jq -cS . "$dir/$name.jsonl")"
+    done
+    in_document '(.contacts | length) == 2 and (.messages | length) == 3'
+    in_document '[.trail[] | select(.action == "workspace.export")] | length == 1'
+    if grep -F -e test-code -e "$TOKEN" -e "$OTHER_ACCOUNT" -e "$OTHER_EMAIL" "$document"; then
+        fail 'the export has what is not of the user'
+    fi
+    # a person who is being erased is not in it
+    switchboard contact erase "$contact" >/dev/null
+    export_workspace
+    in_document '(.contacts | length) == 1 and (.messages | length) == 1'
+}
+
+@test "POST /v2/export is for an owner with a new or confirmed login alone" {
+    local role
+    make_user
+    api POST /v2/export -d '{}'
+    assert_status 401
+    for role in viewer agent admin; do
+        has_member "M$role" "$role"
+        request POST /v2/export -d '{}' --session "$SESSION"
+        assert_error 403 FORBIDDEN 'the scope owner'
+    done
+    make_session '' 700
+    request POST /v2/export -d '{}' --session "$SESSION"
+    assert_error 403 FORBIDDEN
+    assert_json .details '{"required":"confirmation"}'
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE action = 'workspace.export' AND user_id = '$(user_id)'")" 0
+}
+
+# bats test_tags=route
+@test "POST /v2/export of many messages has each of them once, in constant memory" {
+    local messages=20000
+    make_user
+    make_line ''
+    writes wamid.1 $A "$NOW"
+    add_messages "$messages"
+    watch_memory inbox_write
+    export_workspace
+    assert_memory
+    in_document "(.messages | length) == $((messages + 1)) and ([.messages[].id] | unique | length) == $((messages + 1))"
+    # one that cannot be ended is no valid JSON
+    db 'ALTER TABLE platform_update RENAME TO away'
+    make_session ''
+    request POST /v2/export -d '{}' --session "$SESSION"
+    db 'ALTER TABLE away RENAME TO platform_update'
+    assert_status 200
+    if jq . "$body" >/dev/null 2>&1; then
+        fail 'the document seems to be complete'
+    fi
+    db "DELETE FROM message WHERE id LIKE 'msg_more%'"
+    : >"$LOG"
 }
 
 @test "an export of a user that is killed at any point goes on where it was, and has the same bytes" {

@@ -249,7 +249,8 @@ clauses() {
         printf 'case: %s\n' "$route"
         who=(--as "$TOKEN")
         # one of them changes the password
-        if [[ $url =~ ^/v2/(password|(session|tokens?|invitations)(/.*)?|members/.*)$ ]]; then
+        if [[ $url =~ ^/v2/(password|(session|tokens?|invitations)(/.*)?|members/.*)$ ||
+            $url == /v2/export ]]; then
             set_password ANN_
             have_session_samples ANN_
             who=(--session "$SESSION")

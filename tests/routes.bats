@@ -165,7 +165,7 @@ answers_sample() {
         assert_status 200
         ;;
     'GET /dashboard' | 'GET /v2/docs') assert_status 301 ;;
-    'POST /v2/contacts/:contactId/export') assert_success && form=streamed ;;
+    'POST /v2/contacts/:contactId/export' | 'POST /v2/export') assert_success && form=streamed ;;
     *) assert_success ;;
     esac
     assert_conventions "$form"

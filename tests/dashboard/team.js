@@ -1,5 +1,6 @@
 // Those who use the workspace: members, invitations, scoped tokens.
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
 const {untilCount, untilEqual} = require('./until.js');
 
 // The members as the only one, an owner, sees them.
@@ -10,6 +11,23 @@ exports.owner = async ({page, logIn, open}) => {
     await row.getByText('Owner').waitFor();
     assert.equal(await row.getByRole('combobox').count(), 0);
     await page.getByText('No invitation is open.').waitFor();
+};
+
+// The owner of an old login saves all data of the workspace, after the password is given.
+exports.saves = async ({page, logIn, open, step}, password) => {
+    const dialog = page.getByRole('dialog');
+    await logIn();
+    await open('/members');
+    step('the password is asked for, because the login is old');
+    await page.getByRole('button', {name: 'Save all data'}).click();
+    await dialog.getByLabel('Present password').fill(password);
+    const [file] = await Promise.all([page.waitForEvent('download'),
+        dialog.getByRole('button', {name: 'Confirm'}).click()]);
+    const held = JSON.parse(fs.readFileSync(await file.path(), 'utf8'));
+    assert.equal(file.suggestedFilename(), `${held.user.id}.json`);
+    assert.equal(held.isComplete, true);
+    assert.equal(held.trail.at(-1).action, 'workspace.export');
+    await dialog.waitFor({state: 'detached'});
 };
 
 // The owner chooses how long messages are kept; a shorter time asks first.

@@ -14,45 +14,27 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "payload/export_row.h"
+#include "payload/export_user.h"
 
 enum {
     BYTES_BETWEEN = 4 * 1024 * 1024, /* after which the progress is stored */
-    MEMORY = 192 * 1024 * 1024,      /* of a page */
+    MEMORY = 64 * 1024 * 1024,       /* of names, and of what is to be stored */
 };
 
-/* What the rows of a file are listed by. */
-enum owner { OWNER_ACCOUNT, OWNER_LINE, OWNER_THREAD, OWNERS, OWNER_USER };
-
-static const struct export_file {
-    const struct export_list *list;
-    enum owner owner;
-} files[] = {
-    {&export_accounts, OWNER_USER},       {&export_lines, OWNER_ACCOUNT},
-    {&export_members, OWNER_USER},        {&export_webhooks, OWNER_USER},
-    {&export_templates, OWNER_ACCOUNT},   {&export_forms, OWNER_ACCOUNT},
-    {&export_contacts, OWNER_ACCOUNT},    {&export_messages, OWNER_THREAD},
-    {&export_events_of_user, OWNER_USER}, {&export_updates, OWNER_ACCOUNT},
-    {&export_trail, OWNER_USER},
-};
-enum { FILES = sizeof files / sizeof *files };
-
-/* How far an export has come. */
+/* How far an export has come, beside the place of its rows. */
 struct progress {
-    int64_t file, size, rows;     /* the file, its bytes; the rows of all files */
-    char owners[OWNERS][ID_SIZE]; /* those whose rows are being written; of a thread its contact */
-    char after[ID_SIZE];          /* the contact of the thread before */
-    struct list_key place;        /* the last row */
+    int64_t file, size, rows; /* the file, its bytes; the rows of all files */
 };
 
 struct export {
     struct invocation *call;
-    const char *directory, *user_id;
+    const char *directory;
     int descriptor;  /* of the directory */
     FILE *file;      /* that is being written */
     int64_t unsaved; /* bytes */
     struct progress at;
-    struct arena kept, pages[2], text;
+    struct export_user rows;
+    struct arena kept, text;
     enum store_result result;
     const char *problem; /* of the directory; NULL: none */
 };
@@ -68,7 +50,7 @@ static void refuse(struct export *e, const char *what, const char *name) {
 }
 
 static const char *name_of(struct export *e, int64_t file) {
-    return arena_printf(&e->kept, "%s.jsonl", files[file].list->name);
+    return arena_printf(&e->kept, "%s.jsonl", export_user_parts[file].list->name);
 }
 
 /* --- progress.json --- */
@@ -80,16 +62,16 @@ static struct slice progress_text(struct export *e, struct json_writer *w) {
     static const char *const names[] = {"account", "line", "thread"};
     json_write_start(w, &e->text);
     json_write_object(w, NULL);
-    json_write_text(w, "user", e->user_id);
-    json_write_bool(w, "isComplete", e->at.file == FILES);
+    json_write_text(w, "user", e->rows.user_id);
+    json_write_bool(w, "isComplete", e->at.file == (int64_t)export_user_count);
     json_write_integer(w, "file", e->at.file);
     json_write_integer(w, "size", e->at.size);
     json_write_integer(w, "rows", e->at.rows);
-    for (int i = 0; i < OWNERS; i++)
-        json_write_text(w, names[i], e->at.owners[i]);
-    json_write_text(w, "after", e->at.after);
-    json_write_integer(w, "number", e->at.place.number);
-    json_write_text(w, "id", e->at.place.id);
+    for (int i = 0; i < EXPORT_OWNERS; i++)
+        json_write_text(w, names[i], e->rows.place.owners[i]);
+    json_write_text(w, "after", e->rows.place.after);
+    json_write_integer(w, "number", e->rows.place.row.number);
+    json_write_text(w, "id", e->rows.place.row.id);
     json_write_end(w);
     return json_written(w);
 }
@@ -132,16 +114,16 @@ static bool read_progress(struct export *e, struct slice text) {
         !json_integer(json_get(object, "file"), &e->at.file) || e->at.file < 0 ||
         !json_integer(json_get(object, "size"), &e->at.size) ||
         !json_integer(json_get(object, "rows"), &e->at.rows) ||
-        !json_integer(json_get(object, "number"), &e->at.place.number) ||
+        !json_integer(json_get(object, "number"), &e->rows.place.row.number) ||
         !json_text(json_get(object, "id"), &e->kept))
         return false;
-    e->at.place.id = json_text(json_get(object, "id"), &e->kept);
-    read_text(e, object, "account", e->at.owners[OWNER_ACCOUNT]);
-    read_text(e, object, "line", e->at.owners[OWNER_LINE]);
-    read_text(e, object, "thread", e->at.owners[OWNER_THREAD]);
-    read_text(e, object, "after", e->at.after);
+    e->rows.place.row.id = json_text(json_get(object, "id"), &e->kept);
+    read_text(e, object, "account", e->rows.place.owners[EXPORT_OF_ACCOUNT]);
+    read_text(e, object, "line", e->rows.place.owners[EXPORT_OF_LINE]);
+    read_text(e, object, "thread", e->rows.place.owners[EXPORT_OF_THREAD]);
+    read_text(e, object, "after", e->rows.place.after);
     read_text(e, object, "user", user_id);
-    return strcmp(user_id, e->user_id) == 0;
+    return strcmp(user_id, e->rows.user_id) == 0;
 }
 
 /* Whether the directory has nothing but what a run has left that ended before its first file. */
@@ -167,7 +149,6 @@ static void find_progress(struct export *e) {
     const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
     if (fd >= 0)
         close(fd);
-    e->at.place = (struct list_key){INT64_MIN, ""};
     if (n < 0 && is_new(e))
         save(e); /* from here on the directory is that of this export */
     else if (n < 0)
@@ -178,120 +159,32 @@ static void find_progress(struct export *e) {
     else if (!read_progress(e, (struct slice){text, (size_t)n}))
         e->problem = arena_printf(&e->kept, "%s/" PROGRESS " is not of an export of this user",
                                   e->directory);
-    else if (e->at.file >= FILES)
+    else if (e->at.file >= (int64_t)export_user_count)
         e->problem =
             arena_printf(&e->kept, "%s has a complete export: name a new directory", e->directory);
 }
 
 /* --- rows --- */
 
-/* Begins the rows of an owner: false if an earlier run has ended them. The owners of each kind come
- * in the order of their ids. */
-static bool enter(struct export *e, enum owner owner, const char *id) {
-    const int order = strcmp(id, e->at.owners[owner]);
-    if (order > 0) {
-        snprintf(e->at.owners[owner], ID_SIZE, "%s", id);
-        for (int i = (int)owner + 1; i < OWNERS; i++)
-            e->at.owners[i][0] = '\0';
-        if (owner != OWNER_THREAD)
-            e->at.after[0] = '\0';
-        e->at.place = (struct list_key){INT64_MIN, ""};
-    }
-    return order >= 0;
-}
-
-/* Ends a line: what breaks it is white space between the tokens of JSON that came from elsewhere.
+/* Adds a line: what breaks it is white space between the tokens of JSON that came from elsewhere.
  */
-static struct slice end_line(struct buffer *line) {
-    for (size_t i = 0; i < line->n; i++)
-        if (line->p[i] == '\n' || line->p[i] == '\r')
-            line->p[i] = ' ';
-    buffer_add_char(line, '\n');
-    return buffer_slice(line);
+static bool add_row(void *context, struct slice json) {
+    struct export *e = context;
+    for (size_t i = 0; i < json.n; i++)
+        if (putc(json.p[i] == '\n' || json.p[i] == '\r' ? ' ' : json.p[i], e->file) == EOF)
+            break;
+    if (putc('\n', e->file) == EOF)
+        refuse(e, "it cannot be written", name_of(e, e->at.file));
+    e->unsaved += (int64_t)json.n + 1;
+    e->at.rows++;
+    return goes_on(e);
 }
 
-static void write_rows(struct export *e, struct arena *arena, const struct export_rows *rows) {
-    for (size_t i = 0; i < rows->count && goes_on(e); i++) {
-        struct json_writer w;
-        arena_reset(&e->text);
-        json_write_start(&w, &e->text);
-        json_write_object(&w, NULL);
-        export_row_write(&w, arena, rows, i);
-        json_write_end(&w);
-        const struct slice line = end_line(&w.out);
-        if (fwrite(line.p, 1, line.n, e->file) != line.n)
-            refuse(e, "it cannot be written", name_of(e, e->at.file));
-        e->unsaved += (int64_t)line.n;
-        e->at.rows++;
-    }
-}
-
-/* Reads a page, whose memory lives until the next but one. */
-static void read_page(struct export *e, const struct export_list *list, const char *owner_id,
-                      struct arena *arena, struct list_key *place, struct export_rows *rows) {
-    arena_reset(arena);
-    store_hold_view(e->call->store);
-    e->result = store_export_page(e->call->store, arena, list, owner_id, NULL, place, rows);
-    store_release_view(e->call->store);
-}
-
-/* Writes the rows of an owner. */
-static void write_list(struct export *e, const char *owner_id) {
-    struct export_rows rows = {0};
-    for (size_t page = 0; !rows.is_end && goes_on(e); page = !page) {
-        read_page(e, files[e->at.file].list, owner_id, &e->pages[page], &e->at.place, &rows);
-        if (goes_on(e))
-            write_rows(e, &e->pages[page], &rows);
-        if (goes_on(e) && e->unsaved >= BYTES_BETWEEN)
-            save(e);
-    }
-}
-
-/* --- owners --- */
-
-/* Calls `each` with the id of each row of the list, in their order. */
-static void for_each(struct export *e, const struct export_list *list, const char *owner_id,
-                     enum owner owner, void (*each)(struct export *, const char *id)) {
-    struct list_key place = {INT64_MIN, ""};
-    struct export_rows rows = {0};
-    struct arena arenas[2];
-    arena_init(&arenas[0], MEMORY, NULL);
-    arena_init(&arenas[1], MEMORY, NULL);
-    for (size_t page = 0; !rows.is_end && goes_on(e); page = !page) {
-        read_page(e, list, owner_id, &arenas[page], &place, &rows);
-        for (size_t i = 0; goes_on(e) && i < rows.count; i++) {
-            const char *id = export_value_of(&rows, i, "id")->bytes.p;
-            if (enter(e, owner, id))
-                each(e, id);
-        }
-    }
-    arena_free(&arenas[1]);
-    arena_free(&arenas[0]);
-}
-
-/* The threads of a line, after those that an earlier run has written. */
-static void write_threads(struct export *e, const char *line_id) {
-    struct list_key place = {INT64_MIN, arena_copy(&e->kept, slice_of(e->at.after))};
-    struct export_rows rows = {0};
-    struct arena arenas[2];
-    arena_init(&arenas[0], MEMORY, NULL);
-    arena_init(&arenas[1], MEMORY, NULL);
-    for (size_t page = 0; !rows.is_end && goes_on(e); page = !page) {
-        read_page(e, &export_threads, line_id, &arenas[page], &place, &rows);
-        for (size_t i = 0; goes_on(e) && i < rows.count; i++) {
-            const char *contact_id = export_value_of(&rows, i, "contactId")->bytes.p;
-            if (enter(e, OWNER_THREAD, contact_id))
-                write_list(e, export_value_of(&rows, i, "id")->bytes.p);
-            if (goes_on(e))
-                snprintf(e->at.after, ID_SIZE, "%s", contact_id);
-        }
-    }
-    arena_free(&arenas[1]);
-    arena_free(&arenas[0]);
-}
-
-static void write_lines(struct export *e, const char *account_id) {
-    for_each(e, &export_lines, account_id, OWNER_LINE, write_threads);
+static bool end_page(void *context) {
+    struct export *e = context;
+    if (e->unsaved >= BYTES_BETWEEN)
+        save(e);
+    return goes_on(e);
 }
 
 /* --- files --- */
@@ -310,13 +203,9 @@ static void open_file(struct export *e) {
 }
 
 static void write_file(struct export *e) {
-    const enum owner owner = files[e->at.file].owner;
     open_file(e);
-    if (goes_on(e) && owner == OWNER_USER)
-        write_list(e, e->user_id);
-    else if (goes_on(e))
-        for_each(e, &export_accounts, e->user_id, OWNER_ACCOUNT,
-                 owner == OWNER_ACCOUNT ? write_list : write_lines);
+    if (goes_on(e))
+        e->result = export_user_write(&e->rows, &export_user_parts[e->at.file]);
     if (goes_on(e))
         save(e);
     if (e->file && fclose(e->file) != 0)
@@ -325,12 +214,12 @@ static void write_file(struct export *e) {
 }
 
 static void write_files(struct export *e) {
-    while (goes_on(e) && e->at.file < FILES) {
+    while (goes_on(e) && e->at.file < (int64_t)export_user_count) {
         write_file(e);
         if (!goes_on(e))
             return;
-        e->at =
-            (struct progress){.file = e->at.file + 1, .rows = e->at.rows, .place = {INT64_MIN, ""}};
+        e->at = (struct progress){.file = e->at.file + 1, .rows = e->at.rows};
+        e->rows.place = export_user_first();
         save(e);
     }
 }
@@ -348,7 +237,7 @@ static int run_export(struct export *e) {
     if (goes_on(e))
         find_progress(e);
     if (goes_on(e))
-        e->result = store_leave_trail(e->call->store, e->user_id, NULL);
+        e->result = store_leave_trail(e->call->store, e->rows.user_id, NULL);
     if (goes_on(e))
         write_files(e);
     if (e->descriptor >= 0)
@@ -361,21 +250,23 @@ static int run_export(struct export *e) {
     json_write_text(&json, "directory", e->directory);
     json_write_integer(&json, "rows", e->at.rows);
     return object_print(e->call, &json, "%s: %lld rows in %d files", e->directory,
-                        (long long)e->at.rows, (int)FILES);
+                        (long long)e->at.rows, (int)export_user_count);
 }
 
 int user_export(struct invocation *call) {
     const char *email = call->operands[0];
     char user_id[ID_SIZE];
-    struct export e = {.call = call, .directory = call->operands[1], .user_id = user_id};
+    struct export e = {.call = call, .directory = call->operands[1]};
+    const struct export_user_sink sink = {add_row, end_page, &e};
     enum store_result result = store_find_user(call->store, email, user_id);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_USER, email);
-    struct arena *const arenas[] = {&e.kept, &e.pages[0], &e.pages[1], &e.text};
-    for (size_t i = 0; i < sizeof arenas / sizeof *arenas; i++)
-        arena_init(arenas[i], MEMORY, NULL);
+    arena_init(&e.kept, MEMORY, NULL);
+    arena_init(&e.text, MEMORY, NULL);
+    export_user_start(&e.rows, call->store, user_id, &sink);
     const int code = run_export(&e);
-    for (size_t i = 0; i < sizeof arenas / sizeof *arenas; i++)
-        arena_free(arenas[i]);
+    export_user_end(&e.rows);
+    arena_free(&e.text);
+    arena_free(&e.kept);
     return code;
 }

@@ -24,12 +24,21 @@ export async function saveCsv(path, query, name) {
 
 const BEGIN = '{"success":true,"data":', END = '"isComplete":true}}';
 
-// Saves all that is held of a person: the answer without its envelope. It is not parsed, because it
-// may be large.
-export async function savePerson(id) {
-    const response = await send('POST', `/v2/contacts/${id}/export`);
+// Saves the answer of an export without its envelope. It is not parsed, because it may be large.
+async function saveExport(path, name, options) {
+    const response = await send('POST', path, options);
     const file = await response.blob();
     if (await file.slice(-END.length).text() !== END)
         throw new Error(t('ui.incomplete'));
-    save(file.slice(BEGIN.length, -1, 'application/json'), `${id}.json`);
+    save(file.slice(BEGIN.length, -1, 'application/json'), name);
+}
+
+// Saves all that is held of a person.
+export function savePerson(id) {
+    return saveExport(`/v2/contacts/${id}/export`, `${id}.json`);
+}
+
+// Saves all that is held for the workspace: `name` without its end.
+export function saveWorkspace(name) {
+    return saveExport('/v2/export', `${name}.json`, {body: {}});
 }

@@ -1,6 +1,7 @@
 // The members of the workspace, their roles, and the invitations that were not accepted.
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
+import {saveWorkspace} from '../download.js';
 import {t} from '../i18n.js';
 import {confirmed} from '../passwords.js';
 import {retentionCard} from '../retention.js';
@@ -169,6 +170,12 @@ function invitationCard(items, reload) {
         : el('p', {class: 'muted'}, t('members.noInvitation')));
 }
 
+function exportCard() {
+    const save = () => confirmed(() => saveWorkspace(session().user.id));
+    return card(t('members.export'), {text: t('members.exportText')},
+        button(t('members.exportSave'), save, {icon: 'download'}));
+}
+
 export function show(root) {
     const lists = loaded(async () => {
         const [members, invitations, retention] = await Promise.all([call('GET', '/v2/members'),
@@ -176,7 +183,7 @@ export function show(root) {
             mayChange('viewer') && call('GET', '/v2/retention')]);
         return [memberCard(members.items, lists.reload),
             invitations && invitationCard(invitations.items, lists.reload),
-            retention && retentionCard(retention)];
+            retention && retentionCard(retention), ownRole() === 'owner' && exportCard()];
     });
     fill(root, heading(t('members.title'), {text: t('members.text')}), lists.root);
     lists.reload();
