@@ -786,3 +786,17 @@ CREATE TABLE note (
 ) STRICT;
 CREATE INDEX note_thread ON note (thread_id, id);
 CREATE INDEX note_user ON note (user_id, id);
+
+-- Canned replies: texts that the members of a workspace send often. The dashboard puts one into the
+-- field of an answer when its shortcut is typed after a slash.
+CREATE TABLE reply (
+    id         TEXT PRIMARY KEY,      -- rpl_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    shortcut   TEXT NOT NULL,
+    text       TEXT NOT NULL,
+    by_id      TEXT,                  -- who wrote it: mbr_... or tok_...; NULL: the main token
+    by_name    TEXT,                  -- its name then
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (user_id, shortcut)
+) STRICT;

@@ -1,8 +1,9 @@
-/* What an inbox writes: blocks of contacts, which messages are read, what is done and by whom, how
- * long it is kept, and that a person is erased. Exports are here too, because they leave a row in
- * the trail. */
+/* What an inbox writes: blocks of contacts, which messages are read, what is done and by whom,
+ * canned replies, how long it is kept, and that a person is erased. Exports are here too, because
+ * they leave a row in the trail. */
 #include "api/auth.h"
 #include "api/inbox/assignments.h"
+#include "api/inbox/canned_replies.h"
 #include "api/inbox/notes.h"
 #include "api/inbox/thread_failure.h"
 #include "api/request_trail.h"
@@ -396,6 +397,20 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/notes/:noteId",
      .trail = "note.delete",
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = notes_delete},
+    {.method = "GET", .path = "/v2/replies",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = canned_replies_get,
+     .query = canned_replies_query},
+    {.method = "POST", .path = "/v2/replies",
+     .trail = "reply.create",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = canned_replies_post,
+     .body = BODY_JSON, .fields = canned_replies_fields},
+    {.method = "PATCH", .path = "/v2/replies/:replyId",
+     .trail = "reply.update",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = canned_replies_patch,
+     .body = BODY_JSON, .fields = canned_replies_change_fields},
+    {.method = "DELETE", .path = "/v2/replies/:replyId",
+     .trail = "reply.delete",
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = canned_replies_delete},
     {.method = "GET", .path = "/v2/retention",
      .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_retention},
     {.method = "PATCH", .path = "/v2/retention",

@@ -39,6 +39,10 @@ teardown_file() {
     browse shared viewer "$VIEWER_EMAIL" "$VIEWER_PASSWORD"
 }
 
+@test "a slash in an answer offers the canned replies, and a chosen one has the names in their places" {
+    browse shared canned "$KIM_EMAIL" "$KIM_PASSWORD"
+}
+
 @test "members write notes for each other, which are between the messages and are never sent" {
     browse shared notes "$KIM_EMAIL" "$KIM_PASSWORD"
 }

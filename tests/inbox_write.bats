@@ -673,6 +673,74 @@ keyed_note() {
     assert_equal "$(db "SELECT count(*) FROM note WHERE thread_id = '$thread'")" 1000
 }
 
+# --- canned replies ---
+
+@test "canned replies are listed by shortcut, changed by the author or an admin, and seen in their workspace alone" {
+    local id
+    make_user OTHER_
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    has_member Cat admin
+    has_member Vic viewer
+    request POST /v2/replies -d '{"shortcut":"hours","text":"Open <b>9</b> to 18, {name}"}' --session "$ANA_SESSION"
+    assert_success
+    assert_conventions
+    assert_that ".data | .shortcut == \"hours\" and .by == {id: \"$ANA_ID\", name: \"Ana\"}"
+    id=$(value .data.id)
+    request POST /v2/replies -d '{"shortcut":"hours","text":"x"}' --session "$BEN_SESSION"
+    assert_error 409 VALIDATION_ERROR shortcut
+    api POST /v2/replies -d '{"shortcut":"grüße","text":"Hi"}'
+    assert_json .data.by null
+    assert_equal "$(all_rows '/v2/replies?limit=1' .shortcut | xargs)" 'grüße hours'
+    assert_conventions
+    request PATCH "/v2/replies/$id" -d '{"text":"y"}' --session "$BEN_SESSION"
+    assert_error 403 FORBIDDEN 'of another member'
+    request DELETE "/v2/replies/$id" --session "$BEN_SESSION"
+    assert_error 403 FORBIDDEN 'of another member'
+    request PATCH "/v2/replies/$id" -d '{"text":"y"}' --session "$VIC_SESSION"
+    assert_error 403 FORBIDDEN 'the scope inbox'
+    request GET /v2/replies --session "$VIC_SESSION"
+    assert_json '[.data.items[].shortcut]' '["grüße","hours"]'
+    request PATCH "/v2/replies/$id" -d '{"text":"y"}' --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request GET /v2/replies --as "$OTHER_TOKEN"
+    assert_json .data.items '[]'
+    request PATCH "/v2/replies/$id" -d '{"shortcut":"grüße"}' --session "$ANA_SESSION"
+    assert_error 409 VALIDATION_ERROR shortcut
+    request PATCH "/v2/replies/$id" -d '{"text":"Later","shortcut":"later"}' --session "$ANA_SESSION"
+    assert_success
+    assert_conventions
+    assert_json '.data | [.shortcut, .text, .by.name]' '["later","Later","Ana"]'
+    request DELETE "/v2/replies/$id" --session "$CAT_SESSION"
+    assert_json .data '{"deleted":true}'
+    assert_conventions
+    request DELETE "/v2/replies/$id" --session "$CAT_SESSION"
+    assert_error 404 NOT_FOUND
+    assert_equal "$(db "SELECT action, actor_name FROM trail WHERE object_id = '$id' ORDER BY id")" \
+        $'reply.create|Ana\nreply.update|Ana\nreply.delete|Cat'
+}
+
+@test "a canned reply has a shortcut without spaces, and a workspace at most 500, also of requests at the same time" {
+    make_user
+    for shortcut in '' 'a b' '/a' 'a\u0000' "$(printf '%061d' 1)"; do
+        api POST /v2/replies -d "{\"shortcut\":\"$shortcut\",\"text\":\"x\"}"
+        assert_error 400 VALIDATION_ERROR shortcut
+    done
+    api POST /v2/replies -d '{"shortcut":"a","text":""}'
+    assert_error 400 VALIDATION_ERROR text
+    request_many 8 POST /v2/replies -H 'Idempotency-Key: reply' -d '{"shortcut":"a","text":"x"}' --as "$TOKEN"
+    assert_equal "$(db "SELECT count(*), min(shortcut) FROM reply r JOIN user u ON u.id = r.user_id
+        WHERE u.email = '$EMAIL'")" '1|a'
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 499)
+        INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
+        SELECT 'rpl_$LINE' || i, u.id, 'n' || i, 'x', 1, 1 FROM n, user u WHERE u.email = '$EMAIL'"
+    api POST /v2/replies -d '{"shortcut":"b","text":"x"}'
+    assert_error 409 VALIDATION_ERROR 500
+}
+
+# --- threads that are merged ---
+
 @test "the notes of threads that are merged are those of the thread that remains" {
     local other
     make_user

@@ -245,6 +245,7 @@ clauses() {
     local route url example who workspace count=0 ANN_EMAIL=you@example.org
     switchboard user add "$ANN_EMAIL" >/dev/null
     have_webhook
+    have_reply
     while IFS=$'\t' read -r route url example <&4; do
         printf 'case: %s\n' "$route"
         who=(--as "$TOKEN")
@@ -275,7 +276,7 @@ clauses() {
         | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
             | sub("[{]webhookId[}]"; "whk_sample") | sub("[{]tokenId[}]"; "tok_sample")
-            | sub("[{]memberId[}]"; "mbr_sample")
+            | sub("[{]memberId[}]"; "mbr_sample") | sub("[{]replyId[}]"; "rpl_sample")
             | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson]]
         | sort_by(.[0] | endswith("/erase"))[] | @tsv' \
         "$DOC/htdocs/openapi.json")

@@ -89,6 +89,7 @@ judge() { # reads findings
         login_link) ;;                             # one for each member
         retention) ;;                              # one for each user
         scoped_token) ;;                           # at most 50 for each user
+        reply) ;;                                  # at most 500 for each user
         webhook_refusal | foreign_waba) ;;         # bounded by the store
         settings_version) ((rows == 1)) ;;
         template | flow | flow_reply_count | heartbeat) ;; # few for each account; one for each process

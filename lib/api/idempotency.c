@@ -262,8 +262,8 @@ static int replay_sealed(struct request *rq, struct idempotency *once,
                 "the key file of the gateway lacks its key.");
 }
 
-/* Answers from the effect of the first request, which succeeded unless its answer was replaced by an
- * erasure. */
+/* Answers from the effect of the first request, which succeeded unless its answer was replaced by
+ * an erasure. */
 static int replay_again(struct request *rq, const struct idempotency *once,
                         const unsigned char fingerprint[32]) {
     if (once->stored.status != 200)
@@ -326,8 +326,7 @@ static int run(struct request *rq, idempotency_act *act, idempotency_act *again)
     switch (state) {
     case IDEMPOTENCY_NEW: return act_once(rq, &once, act);
     case IDEMPOTENCY_REPLIED:
-        return again ? replay_again(rq, &once, fingerprint)
-                     : replay_sealed(rq, &once, fingerprint);
+        return again ? replay_again(rq, &once, fingerprint) : replay_sealed(rq, &once, fingerprint);
     case IDEMPOTENCY_ACCEPTED: /* of sends */
     case IDEMPOTENCY_FAILED: break;
     }

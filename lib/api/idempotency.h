@@ -1,7 +1,7 @@
-/* `Idempotency-Key`, an optional header of all sends, of uploads, of new webhooks and of new notes and
- * canned replies: requests with the same key and the same body are carried out once, and get the same reply for 24 h. A key
- * belongs to a user and to the route of its first request; on other routes it is refused. Requests
- * without the header are not affected. */
+/* `Idempotency-Key`, an optional header of all sends, of uploads, of new webhooks and of new notes
+ * and canned replies: requests with the same key and the same body are carried out once, and get
+ * the same reply for 24 h. A key belongs to a user and to the route of its first request; on other
+ * routes it is refused. Requests without the header are not affected. */
 #ifndef SWITCHBOARD_IDEMPOTENCY_H
 #define SWITCHBOARD_IDEMPOTENCY_H
 
@@ -15,9 +15,9 @@ typedef int idempotency_act(struct request *rq, const char *request_id);
 struct idempotency {
     struct store_idempotency_key key; /* key.key NULL: the request has no key */
     struct store_idempotency stored;
-    int64_t heartbeat_at; /* clock_monotonic of its last heartbeat */
-    bool is_kept;         /* its reply is in a file that the courier stores */
-    bool may_continue;    /* a request that ended without an answer may be carried out again */
+    int64_t heartbeat_at;   /* clock_monotonic of its last heartbeat */
+    bool is_kept;           /* its reply is in a file that the courier stores */
+    bool may_continue;      /* a request that ended without an answer may be carried out again */
     idempotency_act *again; /* answers from the effect; NULL: the stored answer counts */
 };
 
@@ -81,8 +81,8 @@ int idempotency_resolve(struct request *rq, const struct idempotency *idempotenc
 int idempotency_run(struct request *rq, idempotency_act *act);
 
 /* The same where the answer holds no secret and can be made again from the effect: only the success
- * is stored, so that no text is kept twice. `again` answers a later request with the key; it changes
- * nothing, and fails when the effect is gone. */
+ * is stored, so that no text is kept twice. `again` answers a later request with the key; it
+ * changes nothing, and fails when the effect is gone. */
 int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_act *again);
 
 #endif

@@ -1,7 +1,7 @@
 // The inbox of several members: assignments, and answers at the same time.
 const assert = require('node:assert/strict');
 const {openThread, sandbox, sentMessages} = require('./sandbox.js');
-const {until, untilCount} = require('./until.js');
+const {until, untilCount, untilValue} = require('./until.js');
 
 const {LINE} = process.env;
 
@@ -142,6 +142,61 @@ exports.notes = async (test, email, password) => {
     await kim.getByRole('button', {name: 'Delete the note'}).click();
     await kim.getByRole('dialog').getByRole('button', {name: 'Delete the note'}).click();
     await untilCount(ofKim, 0);
+};
+
+exports.canned = async (test, email, password) => {
+    const {page, open, logIn, logInAnew, newContext, settled, step, BASE} = test;
+    const flo = {phone: '16505552006', name: 'Flo Canned'};
+    await logIn();
+    step('a canned reply is added, and its shortcut is there once');
+    await open('/replies');
+    await page.getByText('No canned replies yet').waitFor();
+    await page.getByRole('button', {name: 'Add a canned reply'}).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Shortcut').fill('/hours');
+    await dialog.getByLabel('Text').fill('Hello {name} from {agent}: <b>9</b> to 18, {other}');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await page.getByRole('row', {name: '/hours'}).waitFor();
+    await page.getByRole('button', {name: 'Add a canned reply'}).click();
+    await dialog.getByLabel('Shortcut').fill('hours');
+    await dialog.getByLabel('Text').fill('Another one');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await dialog.getByText('Another canned reply has this shortcut').waitFor();
+    await dialog.getByLabel('Shortcut').fill('bye');
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await page.getByRole('row', {name: '/bye'}).waitFor();
+    step('an agent cannot change it, and uses it');
+    const kim = await (await newContext()).newPage();
+    await logInAnew(email, password, kim);
+    await open('/replies', kim);
+    await kim.getByRole('row', {name: '/hours'}).waitFor();
+    await settled(kim);
+    assert.equal(await kim.getByRole('button', {name: 'Delete'}).count(), 0);
+    await says(BASE, flo, 'When are you open?');
+    await openThread({page: kim, open: (address) => open(address, kim)}, flo.name);
+    const answer = kim.getByLabel('Write a message');
+    await answer.fill('/');
+    await untilCount(kim.locator('#canned-list [role=option]'), 2);
+    await answer.fill('/ho');
+    await untilCount(kim.locator('#canned-list [role=option]'), 1);
+    await kim.keyboard.press('Enter');
+    await untilValue(answer, 'Hello Flo Canned from Kim: <b>9</b> to 18, {other}');
+    assert.equal((await sentMessages('Flo Canned')).length, 0);
+    await kim.keyboard.press('Enter');
+    await bubbleOf(kim, 'Hello Flo Canned from Kim').waitFor();
+    step('Escape closes the list, and another text is sent as it is');
+    await answer.fill('/by');
+    await untilCount(kim.locator('#canned-list [role=option]'), 1);
+    await kim.keyboard.press('Escape');
+    await untilCount(kim.locator('#canned-list [role=option]'), 0);
+    await answer.fill('/nothing');
+    await settled(kim);
+    await kim.keyboard.press('Enter');
+    await bubbleOf(kim, '/nothing').waitFor();
+    step('it is deleted for all');
+    await page.getByRole('row', {name: '/bye'}).getByRole('button', {name: 'Delete'}).click();
+    await dialog.getByRole('button', {name: 'Delete'}).click();
+    await untilCount(page.getByRole('row', {name: '/bye'}), 0);
 };
 
 exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, password) => {

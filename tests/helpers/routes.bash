@@ -43,7 +43,8 @@ sample_functions='
         threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
         wamid: "wamid.sample", eventId: "evt_00000000000000000000000001",
         webhookId: "whk_sample", tokenId: "tok_sample",
-        memberId: "mbr_sample", invitationId: "inv_sample", noteId: "not_sample"};
+        memberId: "mbr_sample", invitationId: "inv_sample", noteId: "not_sample",
+        replyId: "rpl_sample"};
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
@@ -171,6 +172,13 @@ have_note() {
         ON CONFLICT (id) DO NOTHING"
 }
 
+# Makes the canned reply of the samples alone, which one route deletes.
+have_reply() {
+    db "DELETE FROM reply;
+        INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
+        SELECT 'rpl_sample', user_id, 'sample', 'x', 1, 1 FROM thread WHERE id = 'thr_sample'"
+}
+
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
 # of the samples.
 have_webhook() {
@@ -231,8 +239,9 @@ each_route() {
         */unpause) have_template PAUSED ;;
         /v2/templates*) have_template APPROVED ;;
         */notes/*) have_note ;;
+        */replies*) have_reply ;;
         # another route has begun it
-        */export) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
+        */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac
         "$1"
         selected=$((selected + 1))

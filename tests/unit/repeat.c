@@ -7,6 +7,7 @@
 #include "server_faults.h"
 #include "store/assignment.h"
 #include "store/block.h"
+#include "store/canned_reply.h"
 #include "store/claim.h"
 #include "store/contact_split.h"
 #include "store/done_mark.h"
@@ -1025,6 +1026,26 @@ static enum store_result delete_note(void) {
     return store_delete_note(store, "usr_1", "not_1", "mbr_1");
 }
 
+static enum store_result insert_reply(void) {
+    enum canned_reply_refusal why;
+    const struct store_canned_reply reply = {
+        .id = "rpl_1", .shortcut = "hi", .text = "x", .by = {"mbr_1", "Ann"}, .created_at = now};
+    enum store_result result = store_insert_canned_reply(store, "usr_1", &reply, &why);
+    return result == STORE_OK && why ? STORE_CONFLICT : result;
+}
+
+static enum store_result change_reply(void) {
+    enum canned_reply_refusal why;
+    const struct store_canned_reply reply = {.id = "rpl_1", .shortcut = "ho", .updated_at = now};
+    enum store_result result = store_change_canned_reply(store, "usr_1", &reply, "mbr_1", &why);
+    return result == STORE_OK && why ? STORE_CONFLICT : result;
+}
+
+static enum store_result delete_reply(void) {
+    enum canned_reply_refusal why;
+    return store_delete_canned_reply(store, "usr_1", "rpl_1", "mbr_1", &why);
+}
+
 static enum store_result change_line(void) {
     const struct line_change change = {
         .sets_name = true, .name = "Desk", .archives = true, .now = now};
@@ -1087,6 +1108,9 @@ static void check_owner(void) {
     REPEAT(release_claim);
     REPEAT(insert_note);
     REPEAT_AS(delete_note, STORE_NOT_FOUND);
+    REPEAT(insert_reply);
+    REPEAT(change_reply);
+    REPEAT_AS(delete_reply, STORE_NOT_FOUND);
     REPEAT(change_line);
     REPEAT(bring_line_back);
 }

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_TEST_TWIN_ADMIN_H
 #define SWITCHBOARD_TEST_TWIN_ADMIN_H
 
+#include "store/canned_reply.h"
 #include "store/deed.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
@@ -299,6 +300,46 @@ static inline void revoke_tokens(int twin, int round) {
                 "store_delete_scoped_token");
     } else {
         ends_round(twin, "store_delete_scoped_token");
+    }
+}
+
+/* Canned replies: the limit holds, and each has a shortcut of its own. */
+static inline enum canned_reply_refusal insert_canned(const char *id) {
+    enum canned_reply_refusal refusal = CANNED_REPLY_NOT_REFUSED;
+    const struct store_canned_reply reply = {
+        .id = id, .shortcut = id, .text = "x", .created_at = now, .updated_at = now};
+    does(store_insert_canned_reply(store, user_id, &reply, &refusal));
+    return refusal;
+}
+
+static inline void insert_replies(int twin, int round) {
+    enum canned_reply_refusal refusal;
+    const struct store_canned_reply change = {
+        .id = new_id("rpl_"), .shortcut = text("round %d", round), .updated_at = now};
+    (void)twin;
+    if (insert_canned(change.id) == CANNED_REPLY_NOT_REFUSED)
+        does(store_change_canned_reply(store, user_id, &change, NULL, &refusal));
+}
+
+static inline void verify_replies(int rounds) {
+    holds(rounds * TWINS < CANNED_REPLIES_MAX ? rounds * TWINS : CANNED_REPLIES_MAX,
+          OF_USER("reply"));
+    holds(rounds * TWINS < CANNED_REPLIES_MAX ? rounds : (CANNED_REPLIES_MAX + TWINS - 1) / TWINS,
+          "SELECT count(*) FROM reply WHERE user_id = '%s' AND shortcut LIKE 'round%%'", user_id);
+}
+
+/* One is deleted once. */
+static inline void delete_replies(int twin, int round) {
+    enum canned_reply_refusal refusal;
+    const char *id = text("rpl_%s.%d", user_id, round / 3);
+    if (is_phase(round, 0, 3)) {
+        if (twin == 0)
+            insert_canned(id);
+    } else if (is_phase(round, 1, 3)) {
+        is_only(may(store_delete_canned_reply(store, user_id, id, NULL, &refusal), STORE_NOT_FOUND),
+                "store_delete_canned_reply");
+    } else {
+        ends_round(twin, "store_delete_canned_reply");
     }
 }
 

@@ -84,8 +84,8 @@ static int reply_note(struct request *rq, const char *request_id) {
     const struct caller *caller = rq->caller;
     struct store_note note;
     struct json_writer data;
-    enum store_result result = store_find_note(caller->store, rq->arena, caller->user.id,
-                                               note_id(rq, request_id), &note);
+    enum store_result result =
+        store_find_note(caller->store, rq->arena, caller->user.id, note_id(rq, request_id), &note);
     if (result != STORE_OK)
         return fail_note(rq, result);
     json_write_start(&data, rq->arena);
@@ -126,6 +126,5 @@ int notes_delete(struct request *rq) {
                                                  arena_copy(rq->arena, rq->parameters[0]), by);
     if (result == STORE_CONFLICT)
         return fail(rq, FORBIDDEN, "The note is of another member; an admin can delete it.");
-    return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
-                              : fail_note(rq, result);
+    return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}")) : fail_note(rq, result);
 }

@@ -31,8 +31,8 @@ enum store_result store_find_note(struct store *store, struct arena *arena, cons
 enum store_result store_list_notes(struct store *store, struct arena *arena, const char *user_id,
                                    const char *thread_id, const char *before, size_t limit,
                                    struct store_note **notes, size_t *count) {
-    static struct statement s = {
-        .sql = COLUMNS "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
+    static struct statement s = {.sql = COLUMNS
+                                 "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
     struct buffer rows = buffer_in(arena);
     struct thread_found thread;
     const bool found = thread_find(store, user_id, thread_id, &thread);

@@ -3,10 +3,13 @@ import {call, serverTime} from '../api.js';
 import {el, fill} from '../dom.js';
 import {number, t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {filled} from '../replies.js';
+import {session} from '../session.js';
 import {mayAnswer} from '../team.js';
 import {chooseTemplate} from '../templates/picker.js';
 import {button, linkButton, showError, toast} from '../ui.js';
 import {againOf} from './again.js';
+import {cannedList} from './canned.js';
 import {nameOf, summary} from './describe.js';
 import {
     announceSent, draftOf, isSame, joined, keyOf, onSentElsewhere, saveDraft, storedDraft,
@@ -69,6 +72,8 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
     const input = el('textarea', {
         rows: 1, 'aria-label': t('inbox.write'), placeholder: t('inbox.write'),
         'aria-describedby': 'composer-count', value: draftOf(thread).text,
+        role: 'combobox', 'aria-autocomplete': 'list', 'aria-controls': 'canned-list',
+        'aria-expanded': 'false',
         on: {keydown: onKey, input: onInput, paste: onPaste},
     });
     const count = el('p', {id: 'composer-count', class: 'composer-count small', role: 'status'});
@@ -83,8 +88,16 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
         },
     });
 
+    const canned = cannedList(input, ({text}) => {
+        input.value = filled(text, {name: nameOf(thread.contact), agent: session().member.name});
+        onInput();
+        input.focus();
+    });
+
     function onKey(event) {
-        if (isSendKey(event)) {
+        if (canned.onKey(event)) {
+            event.preventDefault();
+        } else if (isSendKey(event)) {
             event.preventDefault();
             submit();
         } else if (event.key === 'Escape' && (quoted || files.length)) {
@@ -105,6 +118,7 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
     function onInput() {
         save();
         fit();
+        canned.change();
         if (input.value.trim())
             onTyped();
     }
@@ -391,7 +405,8 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
             open: writing, closed, blocked, archived, viewer: reading,
             recording: () => recording.root,
         };
-        fill(root, !isSilent(state) && above, state === 'open' && count, views[state]());
+        fill(root, !isSilent(state) && above, state === 'open' && [canned.root, count],
+            views[state]());
         if (hadFocus)
             root.querySelector('textarea, button.primary, button, a')?.focus();
     }
