@@ -52,6 +52,10 @@ static void write_matches(struct json_writer *w, struct request *rq, struct json
     json_write_end(w);
 }
 
+static bool asks_reported(struct request *rq) {
+    return slice_equal(query_get(&rq->query, "reported"), SLICE("true"));
+}
+
 /* The parameter `fields`, checked and percent-encoded; *encoded is NULL without it. */
 static int read_fields(struct request *rq, const char **encoded) {
     struct slice list = query_get(&rq->query, "fields");
@@ -60,6 +64,11 @@ static int read_fields(struct request *rq, const char **encoded) {
         return 0;
     if (query_get(&rq->query, "search").n && !slice_has_word(list, ',', SLICE("name")))
         return fail(rq, INVALID, "fields must have name, by which search finds templates.");
+    if (asks_reported(rq) &&
+        !(slice_has_word(list, ',', SLICE("name")) && slice_has_word(list, ',', SLICE("language"))))
+        return fail(rq, INVALID,
+                    "fields must have name and language, by which reported finds "
+                    "templates.");
     return graph_check_list(rq, list, GRAPH_TEMPLATE);
 }
 
@@ -140,8 +149,7 @@ static int get_templates(struct request *rq) {
         json_write_raw(&data, "items", json_raw(page.items));
     if (paging.n)
         json_write_raw(&data, "paging", paging);
-    if (slice_equal(query_get(&rq->query, "reported"), SLICE("true")) &&
-        write_all_reported(&data, rq, &account, page.items))
+    if (asks_reported(rq) && write_all_reported(&data, rq, &account, page.items))
         return -1;
     json_write_end(&data);
     return reply_data(rq, json_written(&data));

@@ -870,6 +870,8 @@ refused() {
             "statusAt":"2026-05-28T20:30:00.000Z","quality":null,"qualityAt":null},
         {"name":"menu","language":"de","category":null,"status":null,"reason":null,"statusAt":null,
             "quality":"RED","qualityAt":"2026-05-28T20:28:20.000Z"}]'
+    api GET '/v2/templates?reported=true&fields=name,status'
+    assert_error 400 VALIDATION_ERROR 'fields must have name and language'
     api GET '/v2/templates?reported=false'
     assert_that '.data | has("reported") | not'
     db "DELETE FROM template WHERE account_id = '$ACCOUNT'"
