@@ -12,6 +12,7 @@ export const PAGES = [
     {path: '/setup', module: 'setup', icon: 'check', section: 'messaging'},
     {path: '/templates', module: 'templates', icon: 'templates', section: 'messaging'},
     {path: '/templates/:name', module: 'template'},
+    {path: '/templates/:name/edit', module: 'template_editor'},
     {path: '/replies', module: 'replies', icon: 'reply', section: 'messaging'},
     {path: '/forms', module: 'forms', icon: 'forms', section: 'messaging'},
     {path: '/forms/:form', module: 'form'},

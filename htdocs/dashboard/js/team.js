@@ -21,6 +21,11 @@ export function mayAnswer() {
     return session()?.member.role !== 'viewer';
 }
 
+// Whether the member of this page may change templates, lines and webhooks.
+export function mayManage() {
+    return ['owner', 'admin'].includes(session()?.member.role);
+}
+
 // Whether a member is the one of this page.
 export function isSelf(member) {
     return member?.id === session()?.member.id;

@@ -3,13 +3,18 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {newKey} from '../inbox/outbox.js';
-import {variables} from '../templates/definition.js';
+import {address, go} from '../router.js';
+import {mayManage} from '../team.js';
+import {exampleLines, variables} from '../templates/definition.js';
+import {isEditable} from '../templates/draft.js';
 import {variableFields} from '../templates/fields.js';
 import {refusalOf} from '../templates/picker.js';
-import {templatesOf} from '../templates/store.js';
+import {preview} from '../templates/preview.js';
+import {forgetTemplates, templatesOf} from '../templates/store.js';
 import {setThing} from '../title.js';
-import {card, codeBlock, empty, facts, field, form, heading, link, loading, notice} from '../ui.js';
-import {qualityBadge, statusBadge, word} from './templates.js';
+import {button, card, codeBlock, confirm, empty, facts, field, form, heading, link, linkButton,
+    loading, notice, toast} from '../ui.js';
+import {qualityBadge, reasonOf, statusBadge, word} from './templates.js';
 
 export const title = 'templates.one';
 
@@ -65,6 +70,58 @@ function test(template, accountId, lines, own) {
     return refusal ? notice('info', refusal) : sendForm(template, accountId, lines, own);
 }
 
+// --- What an owner or admin does with it ---------------------------------------------------------
+
+const EDITABLE = ['APPROVED', 'REJECTED', 'PAUSED'];
+
+function editorAddress(name, accountId, query) {
+    return address(`/templates/${encodeURIComponent(name)}/edit`, {accountId, ...query});
+}
+
+function actionsOf({name, language, status, ...rest}, accountId, reload) {
+    const path = `/v2/templates/${encodeURIComponent(name)}`;
+    const query = {accountId, language};
+    const hasFields = isEditable({name, language, ...rest});
+
+    async function remove() {
+        if (!await confirm(t('templates.delete'), t('templates.deleteText', {name, language}),
+            t('templates.delete')))
+            return;
+        await call('DELETE', path, {query});
+        forgetTemplates();
+        toast(t('templates.deleted'));
+        go('/templates', {accountId});
+    }
+
+    async function unpause() {
+        await call('POST', `${path}/unpause`, {query});
+        forgetTemplates();
+        toast(t('templates.unpaused'));
+        await reload();
+    }
+
+    return !mayManage() ? [] : [
+        hasFields && EDITABLE.includes(status) && linkButton(t('templates.edit'),
+            editorAddress(name, accountId, {language}), {kind: 'primary'}),
+        hasFields && linkButton(t('templates.duplicate'),
+            editorAddress('-', accountId, {language, from: name}), {icon: 'copy'}),
+        hasFields && linkButton(t('templates.addLanguage'),
+            editorAddress('-', accountId, {language, from: name, as: 'language'}), {icon: 'plus'}),
+        status === 'PAUSED' && button(t('templates.unpause'), unpause),
+        status !== 'DISABLED' && button(t('templates.delete'), remove, {kind: 'danger'}),
+    ].filter(Boolean);
+}
+
+// The other languages of the name, side by side.
+function languages(list, accountId) {
+    return list.length > 0 && card(t('templates.languages'), {}, el('div', {class: 'side-by-side'},
+        list.map((one) => el('div', {class: 'stack'},
+            el('p', {}, link(one.language, address(`/templates/${encodeURIComponent(one.name)}`,
+                {accountId, language: one.language})), ' ', statusBadge(one)),
+            reasonOf(one) && el('p', {class: 'small muted'}, reasonOf(one)),
+            preview(exampleLines(one))))));
+}
+
 export async function show(root, {name, accountId, language}) {
     const box = el('div', {}, loading());
     setThing(name);
@@ -77,6 +134,9 @@ export async function show(root, {name, accountId, language}) {
         fill(box, empty(t('templates.gone'), t('templates.goneText')));
         return;
     }
+    fill(root, heading(name, {above: link(t('templates.title'), '#/templates'),
+        actions: actionsOf(template, accountId, () => show(root, {name, accountId, language}))}),
+    box);
     const own = variableFields(template);
     const lines = items.filter((line) => !accountId || line.accountId === accountId);
     fill(box,
@@ -88,8 +148,7 @@ export async function show(root, {name, accountId, language}) {
                 card(t('templates.preview'), {}, own.preview),
                 card(t('templates.about'), {}, facts([
                     [t('templates.statusName'), statusBadge(template)],
-                    [t('templates.reason'), template.rejected_reason !== 'NONE' &&
-                        template.rejected_reason || null],
+                    [t('templates.reason'), reasonOf(template)],
                     [t('templates.quality.name'), qualityBadge(template)],
                     [t('templates.categoryName'), word('category', template.category)],
                     [t('templates.language'), template.language],
@@ -97,5 +156,6 @@ export async function show(root, {name, accountId, language}) {
                     [t('templates.id'), el('code', {}, template.id)],
                 ]), el('details', {}, el('summary', {}, t('templates.definition')),
                     codeBlock(JSON.stringify(template.sent, null, 2),
-                        t('templates.definition')))))));
+                        t('templates.definition')))))),
+        languages(all.filter((one) => one.name === name && one !== template), accountId));
 }

@@ -2,12 +2,14 @@
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {has, t} from '../i18n.js';
-import {keepInAddress} from '../router.js';
+import {address, keepInAddress} from '../router.js';
 import {isFound} from '../search.js';
 import {lookup} from '../shape.js';
+import {mayManage} from '../team.js';
 import {exampleLines, textsOf} from '../templates/definition.js';
 import {forgetTemplates, templatesOf} from '../templates/store.js';
-import {badge, breakable, button, empty, errorBox, field, heading, loading, table} from '../ui.js';
+import {badge, breakable, button, empty, errorBox, field, heading, linkButton, loading, table}
+    from '../ui.js';
 
 export const title = 'templates.title';
 
@@ -29,6 +31,11 @@ export function qualityBadge(template) {
     return score in QUALITY ? badge(QUALITY[score], word('quality', score)) : null;
 }
 
+// Why the platform rejected the template, in words; null if it did not.
+export function reasonOf({status, rejected_reason: reason}) {
+    return status === 'REJECTED' && reason && reason !== 'NONE' ? word('rejected', reason) : null;
+}
+
 function bodyOf(template) {
     return exampleLines(template).find(({kind}) => kind === 'body')?.text ?? '';
 }
@@ -48,7 +55,7 @@ const COLUMNS = () => [
     {label: t('templates.categoryName'), kind: 'narrow', cell: ({category}) =>
         word('category', category)},
     {label: t('templates.statusName'), cell: (one) =>
-        statusBadge(one)},
+        [statusBadge(one), reasonOf(one) && el('p', {class: 'small muted'}, reasonOf(one))]},
     {label: t('templates.quality.name'), kind: 'narrow', cell: (one) =>
         qualityBadge(one) ?? el('span', {class: 'muted'}, '–')},
 ];
@@ -75,10 +82,15 @@ export async function show(root, parameters) {
             forgetTemplates();
             return load(true);
         }, {icon: 'refresh'}),
+        mayManage() && linkButton(t('templates.editor.new'), '#/templates/-/edit',
+            {kind: 'primary', icon: 'plus'}),
     ]}), bar, box);
     const {accounts} = await call('GET', '/v2/overview');
     const filters = {...parameters};
     filters.accountId ??= accounts[0]?.id;
+    const drawNew = () => root.querySelector('a.primary')?.setAttribute('href',
+        address('/templates/-/edit', {accountId: filters.accountId}));
+    drawNew();
 
     function drawTable(list) {
         const found = list.filter((one) => matches(one, filters));
@@ -97,10 +109,12 @@ export async function show(root, parameters) {
         one.input.addEventListener('change', () => {
             filters[name] = one.value;
             keepInAddress('/templates', filters);
-            if (name === 'accountId')
+            if (name === 'accountId') {
+                drawNew();
                 load();
-            else
+            } else {
                 drawTable(list);
+            }
         });
         return one.root;
     }

@@ -8,7 +8,8 @@ export function partOf(definition, type) {
     return (definition.components ?? []).find((one) => one.type?.toUpperCase() === type);
 }
 
-function namesIn(text) {
+// The names of the variables in a text, each once.
+export function namesIn(text) {
     return [...new Set([...(text ?? '').matchAll(NAMES)].map((found) => found[1]))];
 }
 

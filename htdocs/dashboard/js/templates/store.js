@@ -4,6 +4,9 @@ import {listOf, objectOf, textOf} from '../shape.js';
 
 const PAGE = 100;
 const PAGES = 20;
+// quality_score and rejected_reason come only when they are named
+const FIELDS = 'name,language,status,category,sub_category,parameter_format,components,' +
+    'quality_score,rejected_reason,message_send_ttl_seconds,cta_url_link_tracking_opted_out';
 
 const known = new Map(); // selector -> promise of the list
 let found = new Map(); // selector, name and language -> definition, null while it is unknown
@@ -52,7 +55,7 @@ async function readAll(selector) {
     let after;
     for (let i = 0; i < PAGES; i++) {
         const {items, paging} = await call('GET', '/v2/templates',
-            {query: {...selector, limit: PAGE, after}});
+            {query: {...selector, limit: PAGE, after, fields: FIELDS}});
         list.push(...listOf(items).map(definitionFrom));
         after = paging?.cursors?.after;
         if (!paging?.next || !after || !items.length)
