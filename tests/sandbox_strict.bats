@@ -83,6 +83,71 @@ END
     assert_body_is '{"data":[]}'
 }
 
+# A card of a carousel: card [MEMBERS-OF-HEADER [BUTTON [BODY]]]
+card() {
+    local sample=',"example":{"header_handle":["4::a"]}' reply='{"type":"QUICK_REPLY","text":"More"}'
+    printf '{"components":[{"type":"HEADER","format":"IMAGE"%s},{"type":"BODY","text":"%s"},{"type":"BUTTONS","buttons":[%s]}]}' \
+        "${1-$sample}" "${3-Tea}" "${2-$reply}"
+}
+
+# Each line: the subcode, or -; a part of the message; the cards.
+refused_cards() {
+    local missing='is missing expected field(s)' url='{"type":"URL","text":"x","url":"https://x"}' x
+    cat <<END
+2388043|CAROUSEL $missing (cards)|
+-|2 to 10 cards|$(card)
+-|2 to 10 cards|$(card)$(for x in {1..10}; do printf ',%s' "$(card)"; done)
+2388043|HEADER $missing (example)|$(card),$(card '')
+2388043|CAROUSEL $missing (components)|$(card),{}
+2388040|body of a card has 161 characters|$(card),$(card ',"example":{"header_handle":["4::a"]}' "$url" "$(letters 161)")
+2388040|button has 26 characters|$(card),$(card ',"example":{"header_handle":["4::a"]}' "{\"type\":\"QUICK_REPLY\",\"text\":\"$(letters 26)\"}")
+-|the same components|$(card),$(card ',"example":{"header_handle":["4::a"]}' "$url")
+-|the same components|$(card),{"components":[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4::a"]}},{"type":"BUTTONS","buttons":[$url]}]}
+-|IMAGE, VIDEO or PRODUCT|$(card | sed s/IMAGE/DOCUMENT/),$(card)
+-|1 or 2 buttons|$(card '' "$url,$url,$url"),$(card)
+END
+}
+
+@test "templates: the cards of a carousel that the platform refuses are error 100, with its subcode" {
+    local subcode part cards count=0 b='{"type":"BODY","text":"We are open."}'
+    while IFS='|' read -r subcode part cards; do
+        make_template "$b,{\"type\":\"CAROUSEL\",\"cards\":[$cards]}"
+        assert_refused 400 100
+        assert_json '.error.error_subcode // "-" | tostring' "\"$subcode\""
+        [[ $(gojq -r '.error | .error_user_msg // .message' "$body") == *"$part"* ]] ||
+            fail_answer "expected a message that contains: $part"
+        count=$((count + 1))
+    done < <(refused_cards)
+    assert_equal "$count" 11
+    make_template "$b,{\"type\":\"CAROUSEL\",\"cards\":[$(card),$(card)]}"
+    assert_status 200
+}
+
+@test "templates: an authentication template has one button for its code, and 1 to 90 minutes" {
+    local part components count=0 b='{"type":"BODY"}' otp='"type":"OTP","otp_type"'
+    while IFS='|' read -r part components; do
+        make_template "$components" '"category":"AUTHENTICATION"'
+        assert_refused 400 100
+        [[ $(gojq -r '.error | .error_user_msg // .message' "$body") == *"$part"* ]] ||
+            fail_answer "expected a message that contains: $part"
+        count=$((count + 1))
+    done <<END
+one button of type OTP|$b
+one button of type OTP|$b,{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"x"}]}
+one button of type OTP|$b,{"type":"BUTTONS","buttons":[{$otp:"COPY_CODE"},{$otp:"COPY_CODE"}]}
+BUTTONS is missing expected field(s) (otp_type)|$b,{"type":"BUTTONS","buttons":[{"type":"OTP"}]}
+one of {COPY_CODE, ONE_TAP, ZERO_TAP}|$b,{"type":"BUTTONS","buttons":[{$otp:"TEA"}]}
+BUTTONS is missing expected field(s) (supported_apps)|$b,{"type":"BUTTONS","buttons":[{$otp:"ONE_TAP"}]}
+BUTTONS is missing expected field(s) (zero_tap_terms_accepted)|$b,{"type":"BUTTONS","buttons":[{$otp:"ZERO_TAP","supported_apps":[{}]}]}
+from 1 to 90|$b,{"type":"FOOTER","code_expiration_minutes":0},{"type":"BUTTONS","buttons":[{$otp:"COPY_CODE"}]}
+from 1 to 90|$b,{"type":"FOOTER","code_expiration_minutes":91},{"type":"BUTTONS","buttons":[{$otp:"COPY_CODE"}]}
+has no header|$b,{"type":"HEADER","format":"TEXT","text":"Tea"},{"type":"BUTTONS","buttons":[{$otp:"COPY_CODE"}]}
+END
+    assert_equal "$count" 10
+    make_template "$b,{\"type\":\"BUTTONS\",\"buttons\":[{$otp:\"ZERO_TAP\",\"zero_tap_terms_accepted\":true,\"supported_apps\":[{\"package_name\":\"org.example\",\"signature_hash\":\"K8a/AINcGX7\"}]}]}" '"category":"AUTHENTICATION"'
+    assert_status 200
+}
+
 @test "templates: an edit of the components is judged as a new template is" {
     post 310000000000001 '{"components":[{"type":"BODY","text":"{{1}}"}]}'
     assert_refused 400 100

@@ -1,7 +1,7 @@
 /* What the platform refuses in the definition of a template. The limits and the groups of buttons
  * are those of its page about components, the subcodes those of its list of errors; 2388043 has the
- * texts that its answers have. What has no subcode there is error 100 without one. The cards of a
- * carousel and the texts of authentication templates, which the platform writes, are not judged. */
+ * texts that its answers have. What has no subcode there is error 100 without one. The texts of
+ * authentication templates, which the platform writes, are not judged. */
 #include "judge/judge.h"
 
 #include <strings.h>
@@ -33,6 +33,12 @@ static bool refuse_missing(const struct definition *definition, const char *type
         definition, 2388043, "Message template \"components\" param is missing expected field(s)",
         arena_printf(definition->exchange->arena,
                      "component of type %s is missing expected field(s) (%s)", type, field));
+}
+
+/* Refuses with error 100 without a subcode. */
+static bool refuse_plain(const struct definition *definition, const char *message) {
+    reply_error(definition->exchange, 100, "(#100) %s", message);
+    return false;
 }
 
 /* Whether `text` (NULL: "") has at most `max` characters. */
@@ -237,13 +243,122 @@ static bool check_buttons(const struct definition *definition, const cJSON *comp
     return true;
 }
 
+/* --- authentication templates --- */
+
+/* What the button with the code needs for its type: the programs that it opens, and the consent to
+ * have the code taken without a tap. */
+static bool check_code_button(const struct definition *definition, const cJSON *button) {
+    const char *type = json_text(button, "otp_type");
+    if (!type)
+        return refuse_missing(definition, "BUTTONS", "otp_type");
+    if (strcasecmp(type, "COPY_CODE") == 0)
+        return true;
+    const bool is_zero = strcasecmp(type, "ZERO_TAP") == 0;
+    if (!is_zero && strcasecmp(type, "ONE_TAP") != 0)
+        return refuse_plain(definition, "Param otp_type must be one of {COPY_CODE, ONE_TAP, "
+                                        "ZERO_TAP}.");
+    if (cJSON_GetArraySize(json_get(button, "supported_apps")) == 0)
+        return refuse_missing(definition, "BUTTONS", "supported_apps");
+    return !is_zero || cJSON_IsTrue(json_get(button, "zero_tap_terms_accepted")) ||
+           refuse_missing(definition, "BUTTONS", "zero_tap_terms_accepted");
+}
+
+static const cJSON *find_component(const cJSON *components, const char *type) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, components) {
+        const char *given = json_text(item, "type");
+        if (given && strcasecmp(given, type) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static bool check_authentication(const struct definition *definition, const cJSON *components) {
+    const cJSON *buttons = json_get(find_component(components, "BUTTONS"), "buttons");
+    const cJSON *minutes =
+        json_get(find_component(components, "FOOTER"), "code_expiration_minutes");
+    if (find_component(components, "HEADER"))
+        return refuse_plain(definition, "An authentication template has no header.");
+    if (minutes &&
+        !(cJSON_IsNumber(minutes) && minutes->valuedouble >= 1 && minutes->valuedouble <= 90))
+        return refuse_plain(definition, "Param code_expiration_minutes must be from 1 to 90.");
+    if (cJSON_GetArraySize(buttons) != 1 || count_type(buttons, "OTP") != 1)
+        return refuse_plain(definition, "An authentication template has one button of type OTP.");
+    return check_code_button(definition, buttons->child);
+}
+
+/* --- carousels --- */
+
+enum { CARDS_MIN = 2, CARDS_MAX = 10, CARD_BODY_MAX = 160, CARD_BUTTONS_MAX = 2 };
+
+static bool check_card_header(const struct definition *definition, const cJSON *header) {
+    const char *format = json_text(header, "format");
+    if (!header)
+        return refuse_missing(definition, "CAROUSEL", "HEADER");
+    if (format && strcasecmp(format, "IMAGE") != 0 && strcasecmp(format, "VIDEO") != 0 &&
+        strcasecmp(format, "PRODUCT") != 0)
+        return refuse_plain(definition, "The header of a card is an IMAGE, VIDEO or PRODUCT.");
+    return check_header(definition, header);
+}
+
+static bool check_card(const struct definition *definition, const cJSON *card) {
+    const cJSON *components = json_get(card, "components");
+    const cJSON *body = find_component(components, "BODY");
+    const cJSON *list = find_component(components, "BUTTONS"), *buttons = json_get(list, "buttons");
+    const int count = cJSON_GetArraySize(buttons);
+    if (cJSON_GetArraySize(components) == 0)
+        return refuse_missing(definition, "CAROUSEL", "components");
+    if (count < 1 || count > CARD_BUTTONS_MAX)
+        return refuse_plain(definition, "A card has 1 or 2 buttons.");
+    return check_card_header(definition, find_component(components, "HEADER")) &&
+           (!body ||
+            (check_length(definition, "body of a card", json_text(body, "text"), CARD_BODY_MAX) &&
+             check_body(definition, body))) &&
+           check_buttons(definition, list);
+}
+
+/* Whether two cards have the same parts: a body or none, the same format, buttons of the same types
+ * in the same order. */
+static bool are_alike(const cJSON *one, const cJSON *other) {
+    const cJSON *of = json_get(one, "components"), *with = json_get(other, "components");
+    const cJSON *button = json_get(find_component(of, "BUTTONS"), "buttons")->child;
+    const cJSON *match = json_get(find_component(with, "BUTTONS"), "buttons")->child;
+    if (!find_component(of, "BODY") != !find_component(with, "BODY") ||
+        strcasecmp(json_text(find_component(of, "HEADER"), "format"),
+                   json_text(find_component(with, "HEADER"), "format")) != 0)
+        return false;
+    for (; button && match; button = button->next, match = match->next)
+        if (strcasecmp(json_text(button, "type"), json_text(match, "type")) != 0)
+            return false;
+    return !button && !match;
+}
+
+static bool check_carousel(const struct definition *definition, const cJSON *carousel) {
+    const cJSON *cards = json_get(carousel, "cards"), *card;
+    const int count = cJSON_GetArraySize(cards);
+    if (count == 0)
+        return refuse_missing(definition, "CAROUSEL", "cards");
+    if (count < CARDS_MIN || count > CARDS_MAX)
+        return refuse_plain(definition, "A carousel has 2 to 10 cards.");
+    cJSON_ArrayForEach(card, cards) {
+        if (!check_card(definition, card))
+            return false;
+        if (!are_alike(cards->child, card))
+            return refuse_plain(definition, "All cards must have the same components.");
+    }
+    return true;
+}
+
+/* --- all components --- */
+
 static const struct {
     const char *type;
     bool (*check)(const struct definition *definition, const cJSON *component);
 } parts[] = {{"HEADER", check_header},
              {"BODY", check_body},
              {"FOOTER", check_footer},
-             {"BUTTONS", check_buttons}};
+             {"BUTTONS", check_buttons},
+             {"CAROUSEL", check_carousel}};
 
 static bool check_component(const struct definition *definition, const cJSON *component) {
     const char *type = json_text(component, "type");
@@ -290,7 +405,7 @@ bool template_definition_check(struct exchange *exchange, const char *language,
         reply_error(exchange, 100, "(#100) Param components must have a component of type BODY.");
         return false;
     }
-    return true;
+    return !definition.authentication || check_authentication(&definition, components);
 }
 
 bool template_language_check(struct exchange *exchange, const char *language) {
