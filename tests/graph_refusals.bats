@@ -172,19 +172,18 @@ refuses_edge() {
 @test "an edge of a node of the caller that is not served is named in the details, and of others not" {
     local edge path
     make_objects
-    for edge in conversational_automation whatsapp_business_encryption marketing_messages calls \
-        groups username; do
+    for edge in marketing_messages calls groups username; do
         refuses_edge POST "/$LINE/$edge"
     done
     refuses_edge POST "/$LINE"
     refuses_edge GET "/$LINE/messages"
-    refuses_edge GET "/$WABA/template_analytics"
+    refuses_edge GET "/$WABA/conversation_analytics"
     refuses_edge DELETE "/$WABA/phone_numbers"
     assert_nothing_sent
     refuses_edge POST "/$TEMPLATE/publish"
     # an id of another user is answered like one that does not exist
     make_user OTHER_
-    for path in "/$OTHER_LINE/calls" "/$OTHER_WABA/template_analytics" /999999/calls /me/calls \
+    for path in "/$OTHER_LINE/calls" "/$OTHER_WABA/conversation_analytics" /999999/calls /me/calls \
         "/$FLOW/calls"; do
         graph POST "/v22.0$path" -d '{}'
         assert_graph_error 400 100 GraphMethodException
