@@ -1092,7 +1092,8 @@ calls_sent() {
     assert_equal "$(sandbox GET requests/last | jq -r '.headers | .["file_offset"], .["content-type"]')" \
         "$(printf '0\napplication/octet-stream')"
     sandbox GET requests/last/body | cmp - "$file"
-    # as a form, with the type of the file's name
+    # as a form, with the type of the file's name; larger than any JSON body may be
+    head -c 3000000 /dev/urandom >"$file"
     { printf -- '--%s\r\nContent-Disposition: form-data; name="file"; filename="a.JPG"\r\n' "$BOUNDARY"
         printf 'Content-Type: application/octet-stream\r\n\r\n'
         cat "$file"
@@ -1133,6 +1134,14 @@ calls_sent() {
     fault '{"match":{"path":"/v26.0/730000000000001/uploads"},"status":500,"body":"{\"error\":{\"message\":\"down\",\"code\":2}}"}'
     api POST /v2/templates/sample -H 'Content-Type: image/png' -d x
     assert_error 502 INTERNAL_ERROR down
+}
+
+# bats test_tags=direct
+@test "a sample that breaks off is refused, and the platform gets no whole file" {
+    api POST /v2/templates/sample -H 'Content-Type: image/png' -H 'Content-Length: 20' -d 'cut off'
+    assert_error 400 VALIDATION_ERROR 'has not the 20 bytes that Content-Length announced'
+    assert_equal "$(sandbox GET requests/last | jq -c '[.complete, .headers.file_offset]')" \
+        '[false,"0"]'
 }
 
 # bats test_tags=direct
