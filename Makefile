@@ -156,7 +156,7 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
 CGI_STORE := me ready metrics webhook_config platform session lines threads contacts inbox_write \
-    events events_replay forms_responses overview team trail
+    events events_replay forms_responses overview team trail factor
 CGI_GRAPH := messages templates forms graph graph_media webhook account_setup
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
@@ -304,6 +304,7 @@ $(CGI:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRARY)
 $(CGI_PLAIN:%=$(OUT)/cgi-bin/%) $(CGI_STORE:%=$(OUT)/cgi-bin/%): FORM = $(STATIC)
 $(CGI_PLAIN:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI)
 $(CGI_STORE:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM)
+$(OUT)/cgi-bin/factor: LIBS += -l:libcrypto.a
 $(CGI_GRAPH:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 $(CGI_MEDIA:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL) $(MAGIC)
 

@@ -27,6 +27,7 @@ CREATE TABLE "user" (
     change_sequence    INTEGER NOT NULL DEFAULT 0, -- the last number given to thread.changed
     created_at         INTEGER NOT NULL,
     deleted_at         INTEGER,
+    requires_factor    INTEGER NOT NULL DEFAULT 0 CHECK (requires_factor IN (0, 1)), -- of members
     FOREIGN KEY (id, default_account_id) REFERENCES account (user_id, id)
 ) STRICT;
 CREATE UNIQUE INDEX user_email ON "user" (email) WHERE deleted_at IS NULL;
@@ -685,7 +686,8 @@ CREATE INDEX login_device_member ON login_device (member_id, expires_at, hash);
 -- no member.
 CREATE TABLE login_failure (
     subject       TEXT PRIMARY KEY,                -- email:SHA-256, address:NETWORK,
-                                                   -- device:SHA-256:MEMBER or session:ID
+                                                   -- device:SHA-256:MEMBER or session:ID;
+                                                   -- of codes factor: before it
     failures      INTEGER NOT NULL,
     attempt_id    TEXT NOT NULL,                   -- of the attempt that was counted last
     blocked_until INTEGER NOT NULL,                -- no attempt counts before; 0: not blocked
@@ -800,3 +802,29 @@ CREATE TABLE reply (
     updated_at INTEGER NOT NULL,
     UNIQUE (user_id, shortcut)
 ) STRICT;
+
+-- The second factor of a member: a secret that the member's authenticator app has too (RFC 6238).
+CREATE TABLE factor (
+    member_id    TEXT PRIMARY KEY REFERENCES member (id),
+    secret       BLOB NOT NULL,       -- sealed
+    last_step    INTEGER NOT NULL,    -- the latest time step whose code was used
+    created_at   INTEGER NOT NULL,
+    confirmed_at INTEGER              -- NULL: it is being set up, and no login asks for it
+) STRICT;
+
+-- Codes that count once, each in the place of one of the app.
+CREATE TABLE recovery_code (
+    member_id TEXT NOT NULL REFERENCES member (id),
+    hash      BLOB NOT NULL CHECK (length(hash) = 32), -- SHA-256 of the code
+    PRIMARY KEY (member_id, hash)
+) STRICT;
+
+-- Logins with a password or a link whose second factor is missing. They are no sessions.
+CREATE TABLE pending_login (
+    hash       BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
+    member_id  TEXT NOT NULL REFERENCES member (id),
+    is_by_link INTEGER NOT NULL CHECK (is_by_link IN (0, 1)),
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX pending_login_member ON pending_login (member_id, expires_at, hash);
+CREATE INDEX pending_login_age ON pending_login (expires_at);

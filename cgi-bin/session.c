@@ -1,19 +1,14 @@
 /* The sessions of the dashboard: login, list, end, workspace; the password; a new API token. */
 #include "api/auth.h"
-#include "api/client.h"
 #include "api/login.h"
 #include "api/paging.h"
 #include "api/request_trail.h"
 #include "api/session_cookie.h"
+#include "api/session_start.h"
 #include "base/password.h"
 #include "base/token.h"
 #include "store/admin.h"
 #include "store/invitation.h"
-
-enum {
-    VALUE_BYTES = 32,    /* of a cookie's value; its text is hexadecimal */
-    AGENT_LONGEST = 200, /* bytes of the User-Agent that the list shows */
-};
 
 /* --- answers --- */
 
@@ -68,6 +63,10 @@ static int reply_session(struct request *rq, struct store *store, const struct s
     write_session(&data, session);
     json_write_end(&data);
     json_write_bool(&data, "passwordIsSet", hash != NULL);
+    json_write_object(&data, "factor");
+    json_write_bool(&data, "isSet", session->has_factor);
+    json_write_bool(&data, "isRequired", session->requires_factor);
+    json_write_end(&data);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
@@ -77,90 +76,29 @@ static int reply_ended(struct request *rq, size_t count) {
     return reply_data(rq, slice_of(text));
 }
 
-#define COOKIE_RULES "; Path=/; Secure; HttpOnly; SameSite=Strict"
-
-/* Without a lifetime, so that the browser drops it when it ends. */
-static void set_cookie(struct request *rq, const char *value) {
-    reply_header(rq, "Set-Cookie",
-                 arena_printf(rq->arena, SESSION_COOKIE "=%s" COOKIE_RULES, value));
-}
-
-static void set_device_cookie(struct request *rq, const char *value) {
-    reply_header(rq, "Set-Cookie",
-                 arena_printf(rq->arena, DEVICE_COOKIE "=%s" COOKIE_RULES "; Max-Age=%lld", value,
-                              (long long)(DEVICE_MS / 1000)));
-}
-
-static void clear_cookie(struct request *rq) {
-    reply_header(rq, "Set-Cookie", SESSION_COOKIE "=" COOKIE_RULES "; Max-Age=0");
-}
-
 /* --- login --- */
 
-/* A new session, and the value of its cookie, of which only the hash is stored. */
-static struct store_new_session make_session(struct request *rq, const char *member_id,
-                                             const char **value) {
-    unsigned char random[VALUE_BYTES];
-    struct slice agent = slice_of(request_variable("HTTP_USER_AGENT"));
-    char *id = arena_alloc(rq->arena, ID_SIZE);
-    id_make(id, "ses_", rq->now);
-    struct store_new_session session = {.id = id,
-                                        .member_id = member_id,
-                                        .address = client_address(rq),
-                                        .agent = "",
-                                        .now = rq->now};
-    if (agent.n)
-        session.agent = arena_copy(
-            rq->arena, (struct slice){agent.p, agent.n < AGENT_LONGEST ? agent.n : AGENT_LONGEST});
-    crypto_random(random, sizeof random);
-    *value = crypto_hex(rq->arena, random, sizeof random);
-    crypto_sha256(slice_of(*value), session.hash);
-    crypto_wipe(random, sizeof random);
-    return session;
-}
-
-/* The value of the browser's cookie, or a new one. */
-static const char *browser_value(struct request *rq) {
-    const struct slice known = device_cookie();
-    unsigned char random[VALUE_BYTES];
-    const char *value = known.p ? arena_copy(rq->arena, known) : "";
-    if (known.n == (size_t)2 * VALUE_BYTES && strspn(value, "0123456789abcdef") == known.n)
-        return value;
-    crypto_random(random, sizeof random);
-    return crypto_hex(rq->arena, random, sizeof random);
-}
-
-/* Makes the session one of a login in this browser, and ends the one that it replaces there.
- * Returns the value of the browser's cookie. */
-static const char *join_browser(struct request *rq, struct store_new_session *session) {
-    const char *value = browser_value(rq);
-    const struct slice present = session_cookie(rq);
-    unsigned char *hashes = arena_alloc(rq->arena, (size_t)2 * CRYPTO_HASH_SIZE);
-    crypto_sha256(slice_of(value), hashes);
-    session->device = hashes;
-    if (present.p) {
-        crypto_sha256(present, hashes + CRYPTO_HASH_SIZE);
-        session->replaced = hashes + CRYPTO_HASH_SIZE;
-    }
-    return value;
-}
-
 /* Answers with the session that was inserted, and gives its cookie, and that of the browser; NULL:
- * the browser keeps its own. */
+ * the browser keeps its own. Of a login that waits for the second factor it gives the cookie only.
+ */
 static int reply_login(struct request *rq, struct store *store,
                        const struct store_new_session *inserted, const char *value,
                        const char *browser) {
     struct store_user user;
     struct store_session session;
+    if (inserted->is_pending) {
+        session_set_pending_cookie(rq, value);
+        return reply_data(rq, SLICE("{\"needs\":\"factor\"}"));
+    }
     enum store_result result = store_authenticate_session(store, rq->arena, inserted->hash, NULL,
                                                           rq->now, &user, &session);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_text(&rq->log, "user", user.id);
     json_write_text(&rq->log, "session", session.id);
-    set_cookie(rq, value);
+    session_set_cookie(rq, value);
     if (browser)
-        set_device_cookie(rq, browser);
+        session_set_device_cookie(rq, browser);
     return reply_session(rq, store, &user, &session);
 }
 
@@ -170,9 +108,9 @@ static int login_by_link(struct request *rq, struct store *store) {
     const char *value;
     if (login_check_client(rq, store))
         return -1;
-    struct store_new_session session = make_session(rq, NULL, &value);
+    struct store_new_session session = session_make(rq, NULL, &value);
     session.is_by_link = true;
-    const char *browser = join_browser(rq, &session);
+    const char *browser = session_join_browser(rq, &session);
     crypto_sha256(link, hash);
     trail_begin(rq, NULL, "login link");
     enum store_result result = store_use_link(store, rq->arena, hash, &session);
@@ -200,9 +138,9 @@ static int login_by_password(struct request *rq, struct store *store) {
     login_end_turn();
     if (wrong)
         return -1;
-    struct store_new_session session = make_session(rq, login.member_id, &value);
+    struct store_new_session session = session_make(rq, login.member_id, &value);
     session.password = login.password;
-    const char *browser = join_browser(rq, &session);
+    const char *browser = session_join_browser(rq, &session);
     trail_begin(rq, login.member_id, login.email);
     enum store_result result = store_insert_session(store, &session);
     if (result == STORE_NOT_FOUND)
@@ -227,8 +165,8 @@ static int join(struct request *rq, struct store *store, struct store_acceptance
     if (!password_hash(password, hash))
         return fail(rq, INTERNAL, "The gateway has too little memory to hash a password.");
     id_make(id, "mbr_", rq->now);
-    struct store_new_session session = make_session(rq, id, &value);
-    const char *browser = join_browser(rq, &session);
+    struct store_new_session session = session_make(rq, id, &value);
+    const char *browser = session_join_browser(rq, &session);
     acceptance->member_id = id;
     acceptance->name = json_text(json_get(rq->json, "name"), rq->arena);
     acceptance->password = hash;
@@ -318,7 +256,7 @@ static int end_session(struct request *rq, const char *id) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     if (strcmp(id, caller->session.id) == 0)
-        clear_cookie(rq);
+        session_clear_cookie(rq);
     return reply_ended(rq, 1);
 }
 
@@ -400,7 +338,7 @@ static int set_password(struct request *rq, struct slice password) {
         return -1;
     if (!password_hash(password, hash))
         return fail(rq, INTERNAL, "The gateway has too little memory to hash a password.");
-    struct store_new_session session = make_session(rq, caller->session.member_id, &value);
+    struct store_new_session session = session_make(rq, caller->session.member_id, &value);
     session.user_id = caller->user.id;
     result = store_set_password(caller->store, session.member_id, hash, &session, rq->now);
     return result == STORE_OK ? reply_login(rq, caller->store, &session, value, NULL)

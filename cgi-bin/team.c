@@ -5,6 +5,7 @@
 #include "api/team/members.h"
 #include "base/token.h"
 #include "payload/team_json.h"
+#include "store/factor.h"
 #include "store/scoped_token.h"
 
 enum {
@@ -150,6 +151,35 @@ static int delete_token(struct request *rq) {
                               : fail_token(rq, result);
 }
 
+/* --- PATCH /v2/workspace --- */
+
+static int fail_rule(struct request *rq, enum factor_rule_refusal refusal) {
+    if (refusal == FACTOR_RULE_NO_OWNER)
+        return fail(rq, FORBIDDEN, "Only an owner of the workspace may change this.");
+    return fail(rq, CONFLICT,
+                "Set up your own second factor first, by POST /v2/factor: without it you could not "
+                "use the workspace any more.");
+}
+
+static int patch_workspace(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const bool is_required = json_type(json_get(rq->json, "requiresFactor")) == JSON_TRUE;
+    enum factor_rule_refusal refusal;
+    enum store_result result = store_set_factor_rule(
+        caller->store, caller->user.id, caller->session.member_id, is_required, &refusal);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    if (refusal)
+        return fail_rule(rq, refusal);
+    return reply_data(rq, is_required ? SLICE("{\"requiresFactor\":true}")
+                                      : SLICE("{\"requiresFactor\":false}"));
+}
+
+static const struct field workspace_fields[] = {
+    {.name = "requiresFactor", .type = FIELD_BOOLEAN, .required = true},
+    {0},
+};
+
 /* --- routes --- */
 
 static const char *name_problem(struct slice text) {
@@ -212,6 +242,10 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/tokens/:tokenId",
      .trail = "token.delete",
      .scope = SCOPE_TEAM, .guard = &session_guard, .handle = delete_token},
+    {.method = "PATCH", .path = "/v2/workspace",
+     .trail = "workspace.update",
+     .scope = SCOPE_OWNER, .guard = &fresh_guard, .handle = patch_workspace, .body = BODY_JSON,
+     .fields = workspace_fields},
     {0},
 };
 /* clang-format on */

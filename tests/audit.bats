@@ -114,7 +114,7 @@ describe_needs() {
 
 @test "only the programs that call the platform or webhooks reach the network" {
     local program calling=(messages templates forms media graph graph_media webhook
-        account_setup)
+        account_setup factor)
     for program in $(all_but "${calling[@]}"); do
         assert_outcome refused "$program" 'connect to loopback TCP'
     done

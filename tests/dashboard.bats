@@ -434,6 +434,10 @@ is_suspended() { # EMAIL
     browse team scopedToken
 }
 
+@test "a member sets a second factor up, logs in with a recovery code, and removes it" {
+    browse team factor "$EMAIL" "$PASSWORD"
+}
+
 # --- trail ---
 
 @test "the trail shows who changed what, finds an object, and downloads a file" {

@@ -8,6 +8,7 @@ load helpers/conventions
 load helpers/courier
 load helpers/routes
 load helpers/session
+load helpers/factor
 load helpers/webhook
 
 setup_file() {

@@ -7,6 +7,7 @@
 load helpers/all
 load helpers/routes
 load helpers/session
+load helpers/factor
 load helpers/naughty
 
 @test "in every segment of a path" {

@@ -7,6 +7,7 @@
 load helpers/all
 load helpers/routes
 load helpers/session
+load helpers/factor
 load helpers/naughty
 
 # Bodies for every route with fields: T in every string that may hold any text, then also in each string

@@ -6,6 +6,7 @@
 load helpers/all
 load helpers/routes
 load helpers/session
+load helpers/factor
 
 setup_file() {
     start_stack
@@ -250,12 +251,15 @@ clauses() {
         printf 'case: %s\n' "$route"
         who=(--as "$TOKEN")
         # one of them changes the password
-        if [[ $url =~ ^/v2/(password|(session|tokens?|invitations)(/.*)?|members/.*)$ ||
+        if [[ $url =~ ^/v2/(password|(session|tokens?|invitations|workspace)(/.*)?|members/.*)$ ||
             $url == /v2/export ]]; then
             set_password ANN_
             have_session_samples ANN_
             who=(--session "$SESSION")
         fi
+        code=287082 method=${route%% *}
+        [[ $url != /v2/factor* ]] || have_factor_sample ANN_ "$url"
+        example=${example//287082/$code}
         # the links and the workspace of the examples are those of the samples
         example=${example//$(printf '0123456789abcdef%.0s' 1 2 3 4)/sample-${url##*/}}
         example=${example//$(printf 'fedcba9876543210%.0s' 1 2 3 4)/sample-${url##*/}}

@@ -7,6 +7,7 @@ load helpers/conventions
 load helpers/courier
 load helpers/routes
 load helpers/session
+load helpers/factor
 load helpers/webhook
 
 setup_file() {

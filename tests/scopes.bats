@@ -9,6 +9,7 @@ load helpers/courier
 load helpers/graph
 load helpers/routes
 load helpers/session
+load helpers/factor
 load helpers/webhook
 
 setup_file() {

@@ -86,7 +86,8 @@ judge() { # reads findings
         webhook | event_turn) ;;                   # few for each user
         member | membership) ;;                    # at most 100 for each user
         invitation) ;;                             # at most 50 for each user
-        login_link) ;;                             # one for each member
+        login_link | factor) ;;                    # one for each member
+        recovery_code | pending_login) ;;          # at most 10 for each member
         retention) ;;                              # one for each user
         scoped_token) ;;                           # at most 50 for each user
         reply) ;;                                  # at most 500 for each user

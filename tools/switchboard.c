@@ -138,6 +138,11 @@ const struct command commands[] = {
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
      .summary = "remove a member of a user; the sessions end at once",
      .details = "A person who is no member of another user is deleted, with the password."},
+    {.noun = "member", .verb = "factor-reset", .needs = NEEDS_STORE, .run = member_factor_reset,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .summary = "remove the second factor of a user's member, who has lost it",
+     .details = "Make sure that the person who asks is the member. The sessions end, and the next\n"
+                "login asks for the password alone."},
 
     {.noun = "invitation", .verb = "list", .needs = NEEDS_STORE, .run = invitation_list,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},

@@ -81,6 +81,11 @@ static unsigned scopes_of(const char *role) {
     return scopes[role_find(role)];
 }
 
+/* A member without the factor that the workspace requires may only set it up. */
+static bool lacks_factor(const struct caller *caller) {
+    return caller->session.requires_factor && !caller->session.has_factor;
+}
+
 /* Finds the user of the token or of the session. */
 static enum store_result find_user(struct request *rq, struct caller *caller, struct slice token,
                                    struct slice cookie) {
@@ -94,6 +99,8 @@ static enum store_result find_user(struct request *rq, struct caller *caller, st
     if (result != STORE_OK)
         return result;
     caller->scopes = scopes_of(caller->session.role);
+    if (lacks_factor(caller))
+        caller->scopes &= SCOPE_SELF;
     caller->expires_at = INT64_MAX; /* the statement compares the end of the session */
     caller->actor =
         (struct actor){.id = caller->session.member_id, .name = caller->session.member_name};
@@ -171,6 +178,10 @@ static int check_user(struct request *rq) {
 int auth_check_scope(struct request *rq, unsigned scope) {
     if (rq->caller->scopes & scope || scope == SCOPE_BY_EDGE)
         return 0;
+    if (lacks_factor(rq->caller))
+        return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"factor\"}"),
+                                 "This workspace requires a second factor of its members: set it "
+                                 "up by POST /v2/factor.");
     const char *name = scope_name(scope);
     return fail_with_details(rq, FORBIDDEN,
                              slice_of(arena_printf(rq->arena, "{\"required\":\"%s\"}", name)),

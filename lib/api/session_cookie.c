@@ -36,7 +36,8 @@ static bool is_own_origin(const struct request *rq, const char *origin) {
     return scheme && host && strcmp(origin, arena_printf(rq->arena, "%s://%s", scheme, host)) == 0;
 }
 
-struct slice session_cookie(const struct request *rq) {
+/* Returns the value of a cookie that counts in requests of the gateway's own page alone. */
+static struct slice own_cookie(const struct request *rq, const char *name) {
     const struct slice none = {NULL, 0};
     const char *site = request_variable("HTTP_SEC_FETCH_SITE");
     const char *origin = request_variable("HTTP_ORIGIN");
@@ -44,7 +45,15 @@ struct slice session_cookie(const struct request *rq) {
         return none;
     if (site ? strcmp(site, "same-origin") != 0 : !origin || !is_own_origin(rq, origin))
         return none;
-    return find_cookie(SESSION_COOKIE);
+    return find_cookie(name);
+}
+
+struct slice session_cookie(const struct request *rq) {
+    return own_cookie(rq, SESSION_COOKIE);
+}
+
+struct slice pending_cookie(const struct request *rq) {
+    return own_cookie(rq, PENDING_COOKIE);
 }
 
 struct slice device_cookie(void) {

@@ -12,6 +12,9 @@
  * rights. */
 #define DEVICE_COOKIE "__Host-switchboard-device"
 
+/* The cookie of a login whose second factor is missing. It gives no rights. */
+#define PENDING_COOKIE "__Host-switchboard-login"
+
 /* The headers with the ids of the member and of the workspace that a page shows. */
 #define PAGE_MEMBER_HEADER    "X-Switchboard-Member"
 #define PAGE_WORKSPACE_HEADER "X-Switchboard-Workspace"
@@ -25,6 +28,9 @@
  * header `X-Switchboard: 1`, and `Sec-Fetch-Site: same-origin`; or, without Sec-Fetch-Site, an
  * Origin that is the gateway's own. Else p == NULL. Nothing is known about the session itself. */
 struct slice session_cookie(const struct request *rq);
+
+/* The same for the cookie of a login that waits for the second factor. */
+struct slice pending_cookie(const struct request *rq);
 
 /* Returns the value of the browser's cookie; p == NULL: the request has none, or more than one. */
 struct slice device_cookie(void);

@@ -31,13 +31,21 @@ bool store_trail(struct store *store, const char *user_id, const char *object_id
         return !sql_failed(store);
     if (deed->describe)
         deed->describe(deed);
+    const char *action = deed->other_action ? deed->other_action : deed->action;
     if (!sql_run(store, &s, TEXT(deed->id), TEXT(user_id), INTEGER(deed->now), TEXT(deed->actor),
-                 TEXT(deed->actor_name), TEXT(deed->action), TEXT(object_id), TEXT(deed->details),
+                 TEXT(deed->actor_name), TEXT(action), TEXT(object_id), TEXT(deed->details),
                  TEXT(deed->address), TEXT(deed->request_id)))
         return false;
     if (deed->is_left)
         *deed->is_left = true;
     return true;
+}
+
+bool store_trail_as(struct store *store, const char *user_id, const char *object_id,
+                    const char *action) {
+    if (present)
+        present->other_action = action;
+    return store_trail(store, user_id, object_id);
 }
 
 bool store_trail_to(struct store *store, const char *user_id, const char *object_id,

@@ -20,10 +20,12 @@ struct store_deed {
     /* Sets `action` and `details`, when the row is written: the body of a request is read later
      * than its headers. NULL: they are set already. */
     void (*describe)(struct store_deed *deed);
-    void *context;       /* for describe */
+    void *context;          /* for describe */
     const struct actor *to; /* whom the change gives something, for describe; id NULL: it takes it
                                away; NULL: it does neither */
-    const char *action;  /* NOUN.VERB */
+    const char *action;     /* NOUN.VERB */
+    const char
+        *other_action;   /* the transaction has found that it is another one; NULL: it is not */
     const char *details; /* a JSON object; never a secret, nor the text of a message */
     bool *is_left;       /* set to true with the row; NULL: not wanted */
 };
@@ -71,6 +73,10 @@ void store_name_actor(const char *id, const char *name);
  * changes nothing, so that a repeated transaction leaves one row. `object_id` NULL: the workspace.
  * False on failure. */
 bool store_trail(struct store *store, const char *user_id, const char *object_id);
+
+/* The same for another action than that of the deed, which the transaction has found. */
+bool store_trail_as(struct store *store, const char *user_id, const char *object_id,
+                    const char *action);
 
 /* The same for a change that gives `to` something, such as a thread; id NULL: it takes it away. */
 bool store_trail_to(struct store *store, const char *user_id, const char *object_id,

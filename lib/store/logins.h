@@ -12,6 +12,7 @@ enum {
     SESSION_RENEWAL_MS = 60 * 1000,               /* it is written that it was seen, this often */
     SESSIONS_MAX = 50,                            /* of a member: a further login ends the oldest */
     LINK_MS = 15 * 60 * 1000,                     /* how long a link can be used */
+    PENDING_MS = 5 * 60 * 1000,                   /* how long a login waits for the second factor */
     DEVICES_MAX = 10,            /* browsers of a member that are known: those of the last logins */
     LOGIN_ACCOUNT_FAILURES = 5,  /* then the account is blocked, see below */
     LOGIN_ADDRESS_FAILURES = 20, /* within LOGIN_ADDRESS_MS */
@@ -82,18 +83,19 @@ struct store_new_session {
     const char *address, *agent;   /* of the client */
     const unsigned char *device;   /* hash of the cookie of its browser; NULL: it is not kept */
     const unsigned char *replaced; /* hash of the cookie of a session that ends; NULL: none */
+    bool is_pending; /* set: the member has a second factor, and the login waits for it */
     int64_t now;
 };
 
-/* Inserts a session of a login by password; if the member has SESSIONS_MAX, the oldest ends. Keeps
- * its browser, and ends the session that it replaces in that browser.
- * STORE_NOT_FOUND: the member was deleted, or has another password by now, which ended the sessions
- * of the former one. */
-enum store_result store_insert_session(struct store *store,
-                                       const struct store_new_session *session);
+/* Inserts a session of a login by password, or if the member has a second factor, the login that
+ * waits for it (factor.h), which ends no other session; if the member has SESSIONS_MAX, the oldest
+ * ends. Keeps its browser, and ends the session that it replaces in that browser. STORE_NOT_FOUND:
+ * the member was deleted, or has another password by now, which ended the sessions of the former
+ * one. */
+enum store_result store_insert_session(struct store *store, struct store_new_session *session);
 
-/* Sets the password and ends all sessions and the link of the member, then inserts `session` (NULL:
- * none). STORE_NOT_FOUND: the member was deleted. */
+/* Sets the password and ends all sessions, pending logins and the link of the member, then inserts
+ * `session` (NULL: none). STORE_NOT_FOUND: the member was deleted. */
 enum store_result store_set_password(struct store *store, const char *member_id, const char *hash,
                                      const struct store_new_session *session, int64_t now);
 

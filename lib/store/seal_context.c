@@ -8,6 +8,10 @@ char *webhook_code_context(struct arena *arena, const char *user_id) {
     return arena_printf(arena, "webhook.code|%s", user_id);
 }
 
+char *factor_secret_context(struct arena *arena, const char *member_id) {
+    return arena_printf(arena, "factor.secret|%s", member_id);
+}
+
 char *idempotency_answer_context(struct arena *arena, const char *user_id) {
     return arena_printf(arena, "idempotency.answer|%s", user_id);
 }

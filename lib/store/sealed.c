@@ -23,6 +23,10 @@ static struct column {
      .list = {.sql = "SELECT user_id, previous_code, id FROM webhook "
                      "WHERE previous_code IS NOT NULL ORDER BY id"},
      .set = {.sql = "UPDATE webhook SET previous_code = ?2 WHERE id = ?1"}},
+    {.what = "secret of the second factor of member",
+     .seal_context = factor_secret_context,
+     .list = {.sql = "SELECT member_id, secret, member_id FROM factor ORDER BY member_id"},
+     .set = {.sql = "UPDATE factor SET secret = ?2 WHERE member_id = ?1"}},
     {.what = "answer to a request with an Idempotency-Key of user",
      .seal_context = idempotency_answer_context,
      .list = {.sql = "SELECT user_id, answer, request_id FROM idempotency WHERE is_sealed = 1 "

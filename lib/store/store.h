@@ -51,7 +51,8 @@ struct store_session {
     bool is_by_link;      /* the login was by a link, not by the password */
     /* whose session it is; not in lists */
     const char *member_id, *member_email, *member_name;
-    const char *role; /* in the workspace (member.h) */
+    const char *role;                 /* in the workspace (member.h) */
+    bool requires_factor, has_factor; /* the workspace requires one of its members (factor.h) */
 };
 
 /* Finds the session whose value has this SHA-256 and that has not ended, and the user, the

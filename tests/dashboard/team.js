@@ -1,5 +1,6 @@
 // Those who use the workspace: members, invitations, scoped tokens.
 const assert = require('node:assert/strict');
+const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
 const {untilCount, untilEqual} = require('./until.js');
 
@@ -140,4 +141,49 @@ exports.scopedToken = async ({page, context, logIn, open, step, BASE}) => {
     await dialog.getByRole('button', {name: 'Revoke'}).click();
     await untilCount(row, 0);
     assert.equal(await statusOf('/v2/threads'), 401);
+};
+
+// The code of a secret at a time step, by the shell helper of the other tests.
+function codeOf(secret, step) {
+    return execFileSync('bash', ['-c',
+        '. "$1/helpers/factor.bash"; totp_of "$2" "$3"', 'bash', `${__dirname}/..`, secret,
+        String(step)], {encoding: 'utf8'});
+}
+
+const presentStep = () => Math.floor(Date.now() / 30000);
+
+// The owner sets a second factor up; the next login asks for its code, and each code counts once.
+exports.factor = async ({page, logIn, open, step, newContext, settled, BASE}, email, password) => {
+    await logIn();
+    await open('/sessions');
+    step('it is set up with a code of the app, and shows the recovery codes once');
+    await page.getByRole('button', {name: 'Set up a second factor'}).click();
+    const dialog = page.getByRole('dialog');
+    const secret = (await dialog.getByLabel('Secret').innerText()).replaceAll(' ', '');
+    await dialog.getByLabel('Code of the app').fill(codeOf(secret, presentStep()));
+    await dialog.getByRole('button', {name: 'Confirm'}).click();
+    const codes = (await dialog.getByLabel('Recovery codes').innerText()).split('\n');
+    assert.equal(codes.length, 10);
+    await dialog.getByRole('button', {name: 'I have stored them'}).click();
+    await page.getByText('10 recovery codes left').waitFor();
+    step('a login has two steps; a wrong code is refused, a recovery code counts');
+    const other = await (await newContext()).newPage();
+    await other.goto(`${BASE}/dashboard/#/login`);
+    await other.getByLabel('Email address').fill(email);
+    await other.getByLabel('Password', {exact: true}).fill(password);
+    await other.getByRole('button', {name: 'Log in'}).click();
+    await other.getByLabel('Code of the app').fill('000000');
+    await other.getByRole('button', {name: 'Log in'}).click();
+    await other.getByText('The code is wrong').waitFor();
+    await other.getByRole('button', {name: 'Use a recovery code'}).click();
+    await other.getByLabel('Recovery code').fill(codes[0]);
+    await other.getByRole('button', {name: 'Log in'}).click();
+    await other.getByRole('link', {name: 'Inbox'}).first().waitFor();
+    step('it is removed after a question');
+    await page.reload();
+    await page.getByText('9 recovery codes left').waitFor();
+    await page.getByRole('button', {name: 'Remove the second factor'}).click();
+    await dialog.getByRole('button', {name: 'Remove the second factor'}).click();
+    await page.getByRole('button', {name: 'Set up a second factor'}).waitFor();
+    await settled(page);
 };

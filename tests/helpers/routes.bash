@@ -56,6 +56,7 @@ sample_functions='
     def known_of: {"/v2/session/join": {invitation: "sample-join"},
         "/v2/invitations/accept": {invitation: "sample-accept"},
         "/v2/session/workspace": {workspaceId: $workspace},
+        "/v2/workspace": {requiresFactor: false},
         "/v2/threads/:threadId/assignee": {memberId: null, from: null},
         "/v2/contacts/:contactId/erase": {confirm: "con_sample"},
         "/v2/templates": {components: [{type: "BODY", text: "Hi"}]},
@@ -179,6 +180,26 @@ have_reply() {
         SELECT 'rpl_sample', user_id, 'sample', 'x', 1, 1 FROM thread WHERE id = 'thr_sample'"
 }
 
+# Makes the factor of the samples, of the member whose email PREFIX has: have_factor_sample PREFIX
+# PATH. Sets `who`, and `code` to its present code.
+have_factor_sample() {
+    have_session_samples "$1"
+    who=(--session "$SESSION")
+    [[ $2 != /v2/factor || ${method-} == DELETE ]] || return 0
+    local answer_dir=$BATS_TEST_TMPDIR/factor # not that of the test
+    mkdir -p "$answer_dir"
+    begin_factor "$SESSION"
+    code=$(totp_of "$SECRET" "$(present_step)")
+    [[ $2 != */confirm ]] || return 0
+    db "UPDATE factor SET confirmed_at = 1;
+        INSERT INTO pending_login (hash, member_id, is_by_link, expires_at)
+        SELECT $(hash_of sample-pending), member_id, 0, $(date +%s)000 + 300000 FROM factor"
+    if [[ $2 == */login ]]; then
+        as_pending sample-pending
+        who=("${pending[@]}")
+    fi
+}
+
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
 # of the samples.
 have_webhook() {
@@ -224,7 +245,7 @@ have_routes() {
 # request that has the token of the user, or for a route of the session a new session of another
 # user, whose token and sessions the route may end).
 each_route() {
-    local method route url kind limit program requires sample whole who selected=0
+    local method route url kind limit program requires sample whole who code selected=0
     local -A seen=()
     while IFS=$'\t' read -r method route url kind limit program requires sample whole <&4; do
         [[ -z ${few-} || -z ${seen[$program]-} ]] || continue
@@ -240,6 +261,7 @@ each_route() {
         /v2/templates*) have_template APPROVED ;;
         */notes/*) have_note ;;
         */replies*) have_reply ;;
+        /v2/factor*) have_factor_sample PERSON_ "$route" && sample=${sample//287082/$code} whole=${whole//287082/$code} ;;
         # another route has begun it
         */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac

@@ -46,6 +46,7 @@ have_session_samples() { # PREFIX
     make_session "$1"
     now=$(date +%s)000
     db "DELETE FROM session WHERE id = 'ses_sample';
+        DELETE FROM pending_login; DELETE FROM recovery_code; DELETE FROM factor;
         DELETE FROM membership WHERE member_id IN
             (SELECT id FROM member WHERE email IN ('sample@example.org', 'join@example.org'));
         DELETE FROM session WHERE member_id NOT IN (SELECT member_id FROM membership);

@@ -1,9 +1,12 @@
 /* switchboard member, invitation */
+#include <string.h>
+
 #include "base/crypto.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
 #include "payload/team_json.h"
+#include "store/factor.h"
 #include "store/invitation.h"
 #include "store/listing.h"
 
@@ -135,6 +138,32 @@ int member_remove(struct invocation *call) {
     json_write_text(&json, "id", member_id);
     json_write_bool(&json, "removed", true);
     return object_print(call, &json, "removed %s from %s", call->operands[1], call->operands[0]);
+}
+
+int member_factor_reset(struct invocation *call) {
+    struct store_member_change change;
+    char user_id[ID_SIZE], member_id[ID_SIZE];
+    struct store_member *members;
+    size_t count, i = 0;
+    if (find_change(call, ROLE_NONE, user_id, member_id, &change) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result =
+        store_list_members(call->store, &call->arena, user_id, &members, &count);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    while (i < count && strcmp(members[i].id, member_id) != 0)
+        i++;
+    if (i == count)
+        return fail_change(call, STORE_NOT_FOUND, MEMBER_NOT_REFUSED);
+    result = store_delete_factor(call->store, user_id, member_id, NULL);
+    if (result == STORE_NOT_FOUND)
+        return fail("%s has no second factor", call->operands[1]);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", member_id);
+    json_write_bool(&json, "removed", true);
+    return object_print(call, &json, "removed the second factor of %s", call->operands[1]);
 }
 
 /* --- switchboard invitation --- */

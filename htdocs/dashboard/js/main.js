@@ -8,7 +8,7 @@ import {countKept, dropAllKept, useKept} from './kept.js';
 import {startNotices, stopNotices} from './notices.js';
 import {PAGES} from './pages.js';
 import {find, go, leave, reopen, start, use} from './router.js';
-import {findSession, logOut, onLogIn, ownerOf, session} from './session.js';
+import {findSession, lacksFactor, logOut, onLogIn, ownerOf, session} from './session.js';
 import {showHelp, startShortcuts} from './shortcuts.js';
 import {setPage} from './title.js';
 import {button, confirm, errorBox, heading, notice} from './ui.js';
@@ -50,6 +50,10 @@ function prepare(route) {
     if (!route.isPublic && !session()) {
         wanted = location.hash;
         go('/login');
+        return null;
+    }
+    if (!route.isPublic && lacksFactor() && route.module !== 'sessions') {
+        go('/sessions');
         return null;
     }
     if (route.isPublic && session() && location.hash === '#/login') {

@@ -62,11 +62,25 @@ export function onLogIn(callback) {
     loggedIn = callback;
 }
 
-// Logs in with {email, password} or {link}.
+// Logs in with {email, password} or {link}. Resolves to false when the second factor is missing.
 async function begin(path, body) {
     const former = ownerOf(present);
-    keep(await call('POST', path, {body, keepsSession: true}));
+    const answer = await call('POST', path, {body, keepsSession: true});
+    if (answer.needs === 'factor')
+        return false;
+    keep(answer.loggedIn ? await call('GET', '/v2/session', {isOfAnyUser: true}) : answer);
     loggedIn(present, Boolean(former) && former !== ownerOf(present));
+    return true;
+}
+
+// The second step of a login, by {code} or {recoveryCode}.
+export function giveFactor(body) {
+    return begin('/v2/factor/login', body);
+}
+
+// Whether the member must set up a second factor before anything else.
+export function lacksFactor() {
+    return Boolean(present?.factor.isRequired) && !present.factor.isSet;
 }
 
 export function logIn(body) {

@@ -3,6 +3,7 @@
 #include "engine/sql.h"
 #include "store/chore.h"
 #include "store/deed.h"
+#include "store/factor.h"
 #include "store/login/login_link.h"
 #include "store/member.h"
 
@@ -231,15 +232,25 @@ static bool has_password(struct store *store, const char *member_id, const char 
     return sql_read_id(store, &s, id);
 }
 
-enum store_result store_insert_session(struct store *store,
-                                       const struct store_new_session *session) {
+/* Inserts the session, or the login that waits for the second factor of its member. */
+static bool begin_session(struct store *store, struct store_new_session *session,
+                          const char *user_id) {
+    session->is_pending = factor_is_set(store, session->member_id);
+    if (session->is_pending)
+        return pending_insert(store, session) &&
+               store_trail_as(store, user_id, session->member_id, "session.begin");
+    return login_insert_session(store, session, user_id) &&
+           store_trail(store, user_id, session->id);
+}
+
+enum store_result store_insert_session(struct store *store, struct store_new_session *session) {
     char user_id[ID_SIZE];
     bool found = false;
     while (sql_transact(store)) {
         found = lock_member(store, session->member_id, user_id) &&
                 has_password(store, session->member_id, session->password);
-        if (found && login_insert_session(store, session, user_id))
-            store_trail(store, user_id, session->id);
+        if (found)
+            begin_session(store, session, user_id);
     }
     return sql_found(store, found);
 }
@@ -269,7 +280,7 @@ enum store_result store_set_password(struct store *store, const char *member_id,
         const char *user_id = found ? workspace_of(store, session, first) : NULL;
         if (found && sql_run(store, &set, TEXT(member_id), TEXT(hash)) &&
             sql_run(store, &end, TEXT(member_id)) && end_link(store, member_id, now) &&
-            store_trail(store, user_id, member_id) && session)
+            pending_end_all(store, member_id) && store_trail(store, user_id, member_id) && session)
             login_insert_session(store, session, user_id);
     }
     return sql_found(store, found);
@@ -312,10 +323,12 @@ static bool take_link(struct store *store, const char *member_id,
     return sql_run(store, &s, TEXT(member_id), HASH(hash), INTEGER(now)) && sql_changes(store) > 0;
 }
 
-static bool has_session(struct store *store, const char *session_id) {
-    static struct statement s = {.sql = "SELECT id FROM session WHERE id = ?1"};
+/* Whether the login is there, as a session or as one that waits. */
+static bool has_login(struct store *store, const struct store_new_session *session) {
+    static struct statement s = {.sql = "SELECT id FROM session WHERE hash = ?1 UNION ALL "
+                                        "SELECT member_id FROM pending_login WHERE hash = ?1"};
     char id[ID_SIZE];
-    sql_start(store, &s, TEXT(session_id));
+    sql_start(store, &s, HASH(session->hash));
     return sql_read_id(store, &s, id);
 }
 
@@ -326,13 +339,13 @@ enum store_result store_use_link(struct store *store, struct arena *arena,
     bool found = false;
     session->member_id = NULL;
     while (sql_transact(store)) {
-        if (sql_may_have_committed(store) && has_session(store, session->id))
+        if (sql_may_have_committed(store) && has_login(store, session))
             continue;
         session->member_id = find_link(store, arena, hash, session->now);
         found = session->member_id && lock_member(store, session->member_id, user_id) &&
                 take_link(store, session->member_id, hash, session->now);
-        if (found && login_insert_session(store, session, user_id))
-            store_trail(store, user_id, session->id);
+        if (found)
+            begin_session(store, session, user_id);
     }
     enum store_result result = sql_found(store, found);
     return result == STORE_NOT_FOUND && session->member_id ? STORE_CONFLICT : result;
@@ -438,6 +451,7 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
                "OR EXISTS (SELECT 1 FROM login_link WHERE expires_at <= ?1) "
                "OR EXISTS (SELECT 1 FROM invitation WHERE expires_at <= ?1) "
                "OR EXISTS (SELECT 1 FROM login_device WHERE expires_at <= ?1) "
+               "OR EXISTS (SELECT 1 FROM pending_login WHERE expires_at <= ?1) "
                "OR EXISTS (SELECT 1 FROM login_failure WHERE forget_at <= ?1)"};
     static struct statement old[] = {
         /* the first condition holds for a row that another transaction renewed meanwhile too */
@@ -450,6 +464,8 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
         {.sql = "DELETE FROM login_device WHERE expires_at <= ?1 AND (member_id, hash) IN (SELECT "
                 "member_id, hash FROM login_device WHERE expires_at <= ?1 ORDER BY expires_at "
                 "LIMIT ?2)"},
+        {.sql = "DELETE FROM pending_login WHERE expires_at <= ?1 AND hash IN (SELECT hash "
+                "FROM pending_login WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)"},
         {.sql = "DELETE FROM login_failure WHERE forget_at <= ?1 AND subject IN (SELECT subject "
                 "FROM login_failure WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2)"},
     };

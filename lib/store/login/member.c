@@ -253,6 +253,9 @@ static bool end_member(struct store *store, const char *member_id) {
         {.sql = "DELETE FROM session WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
         {.sql = "DELETE FROM login_link WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
         {.sql = "DELETE FROM login_device WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
+        {.sql = "DELETE FROM pending_login WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
+        {.sql = "DELETE FROM recovery_code WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
+        {.sql = "DELETE FROM factor WHERE member_id = ?1 AND " IN_NO_WORKSPACE},
         {.sql = "DELETE FROM member WHERE id = ?1 AND " IN_NO_WORKSPACE},
     };
     bool done = true;

@@ -2,13 +2,35 @@
 import {el, fill} from '../dom.js';
 import {publicCard} from '../frame.js';
 import {number, t} from '../i18n.js';
+import {codeField} from '../factor.js';
 import {go, reopen} from '../router.js';
-import {logIn, session} from '../session.js';
+import {giveFactor, logIn, session} from '../session.js';
 import {button, errorBox, field, form, loading, notice} from '../ui.js';
 
 export const title = 'login.title';
 
-function loginForm() {
+// The second step: a code of the app, or one of the recovery codes.
+function showFactor(root, isRecovery = false) {
+    const one = isRecovery ? field({label: t('factor.recovery'), name: 'recoveryCode',
+        required: true, autocomplete: 'off', hint: t('factor.recoveryHint')}) : codeField();
+    fill(root, frame(el('p', {}, t('factor.ask')), form({
+        fields: [one], submit: t('login.submit'),
+        actions: [button(t(isRecovery ? 'factor.useApp' : 'factor.useRecovery'),
+            () => showFactor(root, !isRecovery), {kind: 'quiet'})],
+        async onSubmit() {
+            try {
+                await giveFactor({[one.input.name]: one.value});
+            } catch (error) {
+                one.input.value = '';
+                one.input.focus();
+                throw said(error, 'factor.wrong');
+            }
+        },
+    }), button(t('factor.again'), reopen, {kind: 'quiet'})));
+    one.input.focus();
+}
+
+function loginForm(root) {
     const email = field({
         label: t('login.email'), name: 'email', type: 'email', required: true,
         autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false',
@@ -21,7 +43,8 @@ function loginForm() {
         fields: [email, password], submit: t('login.submit'),
         async onSubmit() {
             try {
-                await logIn({email: email.value, password: password.value});
+                if (!await logIn({email: email.value, password: password.value}))
+                    showFactor(root);
             } catch (error) {
                 password.input.value = '';
                 password.input.focus();
@@ -32,9 +55,9 @@ function loginForm() {
 }
 
 // What the API answers in the user's language.
-function said(error) {
+function said(error, wrong = 'login.wrong') {
     if (error.status === 401)
-        error.message = t('login.wrong');
+        error.message = t(wrong);
     if (error.status === 429 && error.retryAfter)
         error.message = t('login.wait', {seconds: number(error.retryAfter)});
     return error;
@@ -50,12 +73,13 @@ async function useLink(root) {
     pending = null;
     fill(root, frame(loading()));
     try {
-        await logIn({link});
+        if (!await logIn({link}))
+            showFactor(root);
     } catch (error) {
         const box = error.status === 401
             ? notice('bad', t('login.linkEnded'), el('p', {}, t('login.linkHint')))
             : errorBox(error);
-        fill(root, frame(box, loginForm()));
+        fill(root, frame(box, loginForm(root)));
     }
 }
 
@@ -82,7 +106,7 @@ export function show(root, {link}) {
     }
     if (pending)
         return void showLink(root);
-    fill(root, frame(loginForm(), el('p', {class: 'hint'}, t('login.first'), ' ',
+    fill(root, frame(loginForm(root), el('p', {class: 'hint'}, t('login.first'), ' ',
         el('code', {}, 'switchboard user login-link EMAIL'))));
     root.querySelector('input').focus();
 }

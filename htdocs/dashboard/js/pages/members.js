@@ -4,6 +4,7 @@ import {el, fill} from '../dom.js';
 import {saveWorkspace} from '../download.js';
 import {t} from '../i18n.js';
 import {confirmed} from '../passwords.js';
+import {factorRule} from '../factor.js';
 import {retentionCard} from '../retention.js';
 import {session} from '../session.js';
 import {
@@ -183,7 +184,8 @@ export function show(root) {
             mayChange('viewer') && call('GET', '/v2/retention')]);
         return [memberCard(members.items, lists.reload),
             invitations && invitationCard(invitations.items, lists.reload),
-            retention && retentionCard(retention), ownRole() === 'owner' && exportCard()];
+            retention && retentionCard(retention),
+            ...(ownRole() === 'owner' ? [factorRule(), exportCard()] : [])];
     });
     fill(root, heading(t('members.title'), {text: t('members.text')}), lists.root);
     lists.reload();

@@ -2,6 +2,7 @@
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
+import {factorCard} from '../factor.js';
 import {passwordForm} from '../passwords.js';
 import {findSession, session} from '../session.js';
 import {
@@ -60,6 +61,7 @@ export function show(root) {
             kind: 'flush', text: t('sessions.text'),
             actions: [button(t('sessions.endAll'), endOthers)],
         }, list.root),
+        factorCard(list.reload),
         card(t('password.title'), {text: t('password.text')},
             passwordForm(session().member.email, t('password.submit'), async () => {
                 await findSession();

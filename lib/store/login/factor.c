@@ -1,0 +1,254 @@
+#include "store/factor.h"
+
+#include "engine/sql.h"
+#include "store/deed.h"
+#include "store/member.h"
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
+
+enum { PENDING_MOST = 10 /* of a member: a further login ends the oldest */ };
+
+/* --- the factor --- */
+
+bool factor_is_set(struct store *store, const char *member_id) {
+    static struct statement s = {
+        .sql = "SELECT member_id FROM factor WHERE member_id = ?1 AND confirmed_at IS NOT NULL"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(member_id));
+    return sql_read_id(store, &s, id);
+}
+
+enum store_result store_find_factor(struct store *store, struct arena *arena, const char *member_id,
+                                    struct store_factor *factor) {
+    static struct statement s = {
+        .sql = "SELECT secret, last_step, created_at, confirmed_at IS NOT NULL, "
+               "(SELECT count(*) FROM recovery_code WHERE member_id = ?1) FROM factor "
+               "WHERE member_id = ?1"};
+    bool found = false;
+    *factor = (struct store_factor){.is_set = false};
+    sql_start(store, &s, TEXT(member_id));
+    if ((found = sql_row(store, &s))) {
+        *factor = (struct store_factor){
+            .secret = column_blob(&s, 0, arena),
+            .last_step = column_integer(&s, 1),
+            .created_at = column_integer(&s, 2),
+            .is_set = column_integer(&s, 3) != 0,
+            .codes = column_integer(&s, 4),
+        };
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}
+
+/* Locks the member until the transaction ends; false when it was removed. */
+static bool lock_member(struct store *store, const char *member_id) {
+    char user_id[ID_SIZE];
+    sql_lock(store, LOCK_USER, NULL, &member_id, 1);
+    return member_workspace(store, member_id, user_id);
+}
+
+enum store_result store_begin_factor(struct store *store, const char *member_id,
+                                     const struct store_secret *secret, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO factor (member_id, secret, last_step, created_at) "
+               "VALUES (?1, ?2, 0, ?3) ON CONFLICT (member_id) DO UPDATE SET "
+               "secret = excluded.secret, last_step = 0, created_at = excluded.created_at "
+               "WHERE factor.confirmed_at IS NULL"};
+    bool found = false, is_free = false;
+    while (sql_transact(store)) {
+        found = lock_member(store, member_id);
+        sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
+        const struct slice sealed = found ? sql_seal(store, secret) : (struct slice){NULL, 0};
+        is_free = found && !sql_failed(store) &&
+                  sql_run(store, &s, TEXT(member_id), BLOB(sealed), INTEGER(now)) &&
+                  sql_changes(store) > 0;
+    }
+    const enum store_result result = sql_found(store, found);
+    return result == STORE_OK && !is_free ? STORE_CONFLICT : result;
+}
+
+static bool delete_codes(struct store *store, const char *member_id) {
+    static struct statement s = {.sql = "DELETE FROM recovery_code WHERE member_id = ?1"};
+    return sql_run(store, &s, TEXT(member_id));
+}
+
+static bool replace_codes(struct store *store, const char *member_id,
+                          const struct store_recovery_codes *codes) {
+    static struct statement s = {.sql =
+                                     "INSERT INTO recovery_code (member_id, hash) VALUES (?1, ?2)"};
+    bool done = delete_codes(store, member_id);
+    for (int i = 0; done && i < RECOVERY_CODES; i++)
+        done = sql_run(store, &s, TEXT(member_id), HASH(codes->hashes[i]));
+    return done;
+}
+
+/* Ends what logged the member in before: with the factor of then. */
+static bool end_logins(struct store *store, const char *member_id, const char *kept) {
+    static struct statement s = {.sql = "DELETE FROM session WHERE member_id = ?1 AND id <> ?2"};
+    return sql_run(store, &s, TEXT(member_id), TEXT(kept ? kept : "")) &&
+           pending_end_all(store, member_id);
+}
+
+enum store_result store_set_factor(struct store *store, const struct store_session *kept,
+                                   const char *user_id, const struct store_factor *factor,
+                                   int64_t step, const struct store_recovery_codes *codes,
+                                   int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE factor SET last_step = ?3, confirmed_at = ?4 WHERE member_id = ?1 "
+               "AND created_at = ?2 AND confirmed_at IS NULL"};
+    const char *member_id = kept->member_id;
+    bool found = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        found = lock_member(store, member_id) &&
+                ((sql_run(store, &s, TEXT(member_id), INTEGER(factor->created_at), INTEGER(step),
+                          INTEGER(now)) &&
+                  sql_changes(store) > 0) ||
+                 may_be_done);
+        if (found && replace_codes(store, member_id, codes) &&
+            end_logins(store, member_id, kept->id))
+            store_trail(store, user_id, member_id);
+    }
+    const enum store_result result = sql_result(store);
+    return result == STORE_OK && !found ? STORE_CONFLICT : result;
+}
+
+enum store_result store_replace_recovery_codes(struct store *store, const char *user_id,
+                                               const char *member_id,
+                                               const struct store_recovery_codes *codes) {
+    bool found = false;
+    while (sql_transact(store)) {
+        found = lock_member(store, member_id) && factor_is_set(store, member_id);
+        if (found && replace_codes(store, member_id, codes))
+            store_trail(store, user_id, member_id);
+    }
+    return sql_found(store, found);
+}
+
+enum store_result store_delete_factor(struct store *store, const char *user_id,
+                                      const char *member_id, const char *kept) {
+    static struct statement s = {.sql = "DELETE FROM factor WHERE member_id = ?1"};
+    bool found = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = found && sql_may_have_committed(store);
+        found = (lock_member(store, member_id) && factor_is_set(store, member_id)) || may_be_done;
+        if (found && delete_codes(store, member_id) && sql_run(store, &s, TEXT(member_id)) &&
+            end_logins(store, member_id, kept))
+            store_trail(store, user_id, member_id);
+    }
+    return sql_found(store, found);
+}
+
+/* --- pending logins --- */
+
+bool pending_insert(struct store *store, const struct store_new_session *session) {
+    static struct statement add = {
+        .sql = "INSERT INTO pending_login (hash, member_id, is_by_link, expires_at) "
+               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (hash) DO NOTHING"};
+    static struct statement remove = {
+        .sql = "DELETE FROM pending_login WHERE member_id = ?1 AND hash IN (SELECT hash FROM "
+               "pending_login WHERE member_id = ?1 ORDER BY expires_at DESC, hash DESC LIMIT 10 "
+               "OFFSET ?2)"};
+    return sql_run(store, &add, HASH(session->hash), TEXT(session->member_id),
+                   INTEGER(session->is_by_link), INTEGER(session->now + PENDING_MS)) &&
+           sql_run(store, &remove, TEXT(session->member_id), INTEGER(PENDING_MOST));
+}
+
+bool pending_end_all(struct store *store, const char *member_id) {
+    static struct statement s = {.sql = "DELETE FROM pending_login WHERE member_id = ?1"};
+    return sql_run(store, &s, TEXT(member_id));
+}
+
+enum store_result store_find_pending(struct store *store, struct arena *arena,
+                                     const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,
+                                     struct store_pending *pending) {
+    static struct statement s = {
+        .sql = "SELECT m.id, m.email, m.name, (SELECT user_id FROM membership "
+               "WHERE member_id = m.id ORDER BY created_at, user_id LIMIT 1) "
+               "FROM pending_login p JOIN member m ON m.id = p.member_id "
+               "WHERE p.hash = ?1 AND p.expires_at > ?2 AND p.expires_at <= ?3"};
+    bool found = false;
+    sql_start(store, &s, HASH(hash), INTEGER(now), INTEGER(now + PENDING_MS + PENDING_MS));
+    if ((found = sql_row(store, &s))) {
+        *pending = (struct store_pending){
+            .member_id = column_text(&s, 0, arena),
+            .email = column_text(&s, 1, arena),
+            .name = column_text(&s, 2, arena),
+            .user_id = column_text(&s, 3, arena),
+        };
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}
+
+/* Uses the code of a step, or a recovery code: once. */
+static bool use_proof(struct store *store, const char *member_id, const struct store_proof *proof) {
+    static struct statement step = {
+        .sql = "UPDATE factor SET last_step = ?2 WHERE member_id = ?1 AND last_step < ?2 "
+               "AND confirmed_at IS NOT NULL"};
+    static struct statement code = {
+        .sql = "DELETE FROM recovery_code WHERE member_id = ?1 AND hash = ?2"};
+    return (proof->code ? sql_run(store, &code, TEXT(member_id), HASH(proof->code))
+                        : sql_run(store, &step, TEXT(member_id), INTEGER(proof->step))) &&
+           sql_changes(store) > 0;
+}
+
+static bool end_pending(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE]) {
+    static struct statement s = {.sql = "DELETE FROM pending_login WHERE hash = ?1"};
+    return sql_run(store, &s, HASH(hash));
+}
+
+/* Reads whether the login waits, and how it began. */
+static bool read_pending(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
+                         struct store_new_session *session) {
+    static struct statement s = {.sql = "SELECT is_by_link FROM pending_login WHERE hash = ?1 "
+                                        "AND member_id = ?2 AND expires_at > ?3"};
+    sql_start(store, &s, HASH(hash), TEXT(session->member_id), INTEGER(session->now));
+    if (!sql_row(store, &s))
+        return false;
+    session->is_by_link = column_integer(&s, 0) != 0;
+    sql_stop(&s);
+    return true;
+}
+
+static bool has_session(struct store *store, const char *id) {
+    static struct statement s = {.sql = "SELECT id FROM session WHERE id = ?1"};
+    char found[ID_SIZE];
+    sql_start(store, &s, TEXT(id));
+    return sql_read_id(store, &s, found);
+}
+
+enum store_result store_end_pending(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
+                                    const struct store_proof *proof,
+                                    struct store_new_session *session) {
+    char user_id[ID_SIZE];
+    bool found = false, is_used = false;
+    while (sql_transact(store)) {
+        if (sql_may_have_committed(store) && has_session(store, session->id))
+            continue;
+        sql_lock(store, LOCK_USER, NULL, &session->member_id, 1);
+        found = member_workspace(store, session->member_id, user_id) &&
+                read_pending(store, hash, session);
+        is_used = found && use_proof(store, session->member_id, proof);
+        if (is_used && end_pending(store, hash) && login_insert_session(store, session, user_id))
+            store_trail(store, user_id, session->id);
+    }
+    const enum store_result result = sql_found(store, found);
+    return result == STORE_OK && !is_used ? STORE_CONFLICT : result;
+}
+
+/* --- the rule of a workspace --- */
+
+enum store_result store_set_factor_rule(struct store *store, const char *user_id, const char *by,
+                                        bool is_required, enum factor_rule_refusal *refusal) {
+    static struct statement s = {.sql = "UPDATE \"user\" SET requires_factor = ?2 WHERE id = ?1"};
+    while (sql_transact(store)) {
+        sql_lock(store, LOCK_USER, NULL, (const char *[]){user_id, by}, 2);
+        *refusal = member_role(store, user_id, by) != ROLE_OWNER ? FACTOR_RULE_NO_OWNER
+                   : is_required && !factor_is_set(store, by)    ? FACTOR_RULE_NO_FACTOR
+                                                                 : FACTOR_RULE_NOT_REFUSED;
+        if (!*refusal && sql_run(store, &s, TEXT(user_id), INTEGER(is_required)))
+            store_trail(store, user_id, NULL);
+    }
+    return sql_result(store);
+}
