@@ -5,7 +5,8 @@ import {number, t} from './i18n.js';
 import {confirmed} from './passwords.js';
 import {findSession, session} from './session.js';
 import {
-    badge, button, card, confirm, copyButton, dialog, field, form, link, loaded, notice, showError, toast,
+    badge, button, card, confirm, copyButton, dialog, field, form, link, loaded, notice, showError,
+    toast,
 } from './ui.js';
 
 // The field of a code, on phones with the keys of numbers.
