@@ -165,7 +165,7 @@ session_count() {
     forget_code=$(present_code)
     end_login "{\"code\":\"$forget_code\"}"
     assert_error 429 RATE_LIMITED
-    assert_header Retry-After 60
+    [[ $(header Retry-After) =~ ^[1-9][0-9]?$ ]]
     begin_login
     assert_json .data '{"needs":"factor"}'
     end_login "{\"recoveryCode\":\"${CODES[0]}\"}"

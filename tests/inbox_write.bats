@@ -734,7 +734,7 @@ keyed_note() {
         WHERE u.email = '$EMAIL'")" '1|a'
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 499)
         INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
-        SELECT 'rpl_$LINE' || i, u.id, 'n' || i, 'x', 1, 1 FROM n, user u WHERE u.email = '$EMAIL'"
+        SELECT 'rpl_$LINE' || i, u.id, 'n' || i, 'x', 1, 1 FROM n JOIN user u ON u.email = '$EMAIL'"
     api POST /v2/replies -d '{"shortcut":"b","text":"x"}'
     assert_error 409 VALIDATION_ERROR 500
 }
