@@ -1,6 +1,5 @@
 /* The second factor of a member: its set-up and removal, recovery codes, and the second step of a
  * login. */
-#include "store/factor.h"
 #include "api/auth.h"
 #include "api/login_attempt.h"
 #include "api/request_trail.h"
@@ -8,6 +7,7 @@
 #include "api/session_start.h"
 #include "base/totp.h"
 #include "store/seal_context.h"
+#include "store/second_factor.h"
 #include "web/reply.h"
 
 enum {

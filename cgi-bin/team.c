@@ -5,8 +5,8 @@
 #include "api/team/members.h"
 #include "base/token.h"
 #include "payload/team_json.h"
-#include "store/factor.h"
 #include "store/scoped_token.h"
+#include "store/second_factor.h"
 
 enum {
     DAYS_PRESET = 365,

@@ -36,7 +36,8 @@ session_count() {
     assert_success
     assert_conventions
     [[ $SECRET =~ ^[A-Z2-7]{32}$ ]]
-    assert_text .data.uri "otpauth://totp/Switchboard:${EMAIL/@/%40}?secret=$SECRET&issuer=Switchboard"
+    assert_text .data.uri \
+        "otpauth://totp/Switchboard:${EMAIL/@/%40}?secret=$SECRET&issuer=Switchboard"
     request POST /v2/session -d "{\"email\":\"$EMAIL\",\"password\":\"$PASSWORD\"}"
     assert_that '.data.factor == {isSet: false, isRequired: false}'
     have_factor "$SESSION"
@@ -50,7 +51,8 @@ session_count() {
     begin_login
     assert_json .data '{"needs":"factor"}'
     assert_conventions
-    assert_header Set-Cookie "__Host-switchboard-login=$PENDING; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=300"
+    assert_header Set-Cookie \
+        "__Host-switchboard-login=$PENDING; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=300"
     forget_steps
     end_login "{\"code\":\"$(present_code)\"}"
     assert_json .data '{"loggedIn":true}'
@@ -60,8 +62,10 @@ session_count() {
     request GET /v2/session --session "${BASH_REMATCH[1]}"
     assert_that '.data.factor.isSet'
     assert_equal "$(db 'SELECT count(*) FROM pending_login')" 0
-    assert_equal "$(db "SELECT count(*) FROM factor WHERE hex(secret) LIKE '%' || hex('$SECRET') || '%'")" 0
-    assert_equal "$(db "SELECT action FROM trail WHERE action LIKE 'factor.%' OR action LIKE 'session.%' ORDER BY id DESC LIMIT 2")" \
+    assert_equal 0 "$(db "SELECT count(*) FROM factor
+        WHERE hex(secret) LIKE '%' || hex('$SECRET') || '%'")"
+    assert_equal "$(db "SELECT action FROM trail WHERE action LIKE 'factor.%'
+        OR action LIKE 'session.%' ORDER BY id DESC LIMIT 2")" \
         $'session.create\nsession.begin'
 }
 
@@ -77,7 +81,8 @@ session_count() {
     assert_status 401
     request DELETE /v2/factor --session "$PENDING"
     assert_status 401
-    request POST /v2/factor/login -d '{"code":"000000"}' -H "Cookie: __Host-switchboard-login=$PENDING"
+    request POST /v2/factor/login -d '{"code":"000000"}' \
+        -H "Cookie: __Host-switchboard-login=$PENDING"
     assert_error 401 UNAUTHORIZED 'has ended'
     request POST /v2/factor/login -d "{\"code\":\"$(present_code)\"}" --session "$SESSION"
     assert_error 401 UNAUTHORIZED 'has ended'
@@ -170,12 +175,14 @@ session_count() {
     assert_json .data '{"needs":"factor"}'
     end_login "{\"recoveryCode\":\"${CODES[0]}\"}"
     assert_error 429 RATE_LIMITED
-    db "INSERT INTO login_device SELECT id, $(hash_of known-browser), 9999999999999 FROM member WHERE email = '$EMAIL'"
+    db "INSERT INTO login_device SELECT id, $(hash_of known-browser), 9999999999999
+        FROM member WHERE email = '$EMAIL'"
     as_pending "$PENDING"
     pending[1]="Cookie: __Host-switchboard-login=$PENDING; __Host-switchboard-device=known-browser"
     request POST /v2/factor/login -d "{\"recoveryCode\":\"${CODES[0]}\"}" "${pending[@]}"
     assert_success
-    assert_equal "$(db "SELECT count(*) FROM trail WHERE action = 'session.refused' AND actor = 'unknown'")" 5
+    assert_equal 5 "$(db "SELECT count(*) FROM trail
+        WHERE action = 'session.refused' AND actor = 'unknown'")"
 }
 
 @test "a login that waits ends after 5 minutes, with a new password, and with the factor" {
@@ -230,7 +237,8 @@ session_count() {
     first=$SECRET
     begin_factor "$SESSION"
     [[ $SECRET != "$first" ]]
-    request POST /v2/factor/confirm -d "{\"code\":\"$(totp_of "$first" "$(present_step)")\"}" --session "$SESSION"
+    request POST /v2/factor/confirm --session "$SESSION" \
+        -d "{\"code\":\"$(totp_of "$first" "$(present_step)")\"}"
     assert_error 403 FORBIDDEN 'code is wrong'
     have_factor "$SESSION"
     request POST /v2/factor -d '{}' --session "$SESSION"
@@ -238,7 +246,8 @@ session_count() {
     request POST /v2/factor/confirm -d '{"code":"1"}' --session "$SESSION"
     assert_error 409 VALIDATION_ERROR
     make_session '' 700
-    for route in 'POST /v2/factor' 'DELETE /v2/factor' 'POST /v2/factor/codes' 'POST /v2/factor/confirm'; do
+    for route in 'POST /v2/factor' 'DELETE /v2/factor' 'POST /v2/factor/codes' \
+        'POST /v2/factor/confirm'; do
         request "${route% *}" "${route#* }" -d '{"code":"1"}' --session "$SESSION"
         assert_error 403 FORBIDDEN 'older than 10 minutes'
     done
@@ -297,7 +306,8 @@ session_count() {
     assert_equal "$status" 1
     [[ $output == *'has no second factor'* ]]
     id=$(db "SELECT id FROM member WHERE email = '$EMAIL'")
-    assert_equal "$(db "SELECT action FROM trail WHERE object_id = '$id' ORDER BY id DESC LIMIT 1")" member.factor-reset
+    assert_equal member.factor-reset "$(db "SELECT action FROM trail
+        WHERE object_id = '$id' ORDER BY id DESC LIMIT 1")"
 }
 
 @test "a rotation of the keys seals the secret again, and the factor goes on" {

@@ -95,7 +95,8 @@ age_sessions() {
     assert_conventions
     assert_cookie
     assert_json .data.user "{\"id\":\"$user\",\"email\":\"$EMAIL\"}"
-    assert_that '.data | keys == ["factor", "member", "passwordIsSet", "session", "user", "workspaces"]
+    assert_that '.data | keys ==
+        ["factor", "member", "passwordIsSet", "session", "user", "workspaces"]
         and .passwordIsSet and (.session | keys == ["createdAt", "expiresAt", "id"]
         and (.id | startswith("ses_")))'
     cp "$body" "$BATS_TEST_TMPDIR/login"

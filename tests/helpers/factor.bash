@@ -44,7 +44,8 @@ begin_login() {
 
 # The options of a request with a pending login: as_pending VALUE; sets `pending`.
 as_pending() {
-    pending=(-H "Cookie: __Host-switchboard-login=$1" -H 'X-Switchboard: 1' -H 'Sec-Fetch-Site: same-origin')
+    pending=(-H "Cookie: __Host-switchboard-login=$1" -H 'X-Switchboard: 1'
+        -H 'Sec-Fetch-Site: same-origin')
 }
 
 # The second step: end_login JSON

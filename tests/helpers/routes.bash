@@ -261,7 +261,10 @@ each_route() {
         /v2/templates*) have_template APPROVED ;;
         */notes/*) have_note ;;
         */replies*) have_reply ;;
-        /v2/factor*) have_factor_sample PERSON_ "$route" && sample=${sample//287082/$code} whole=${whole//287082/$code} ;;
+        /v2/factor*)
+            have_factor_sample PERSON_ "$route"
+            sample=${sample//287082/$code} whole=${whole//287082/$code}
+            ;;
         # another route has begun it
         */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac

@@ -7,11 +7,12 @@ rooms='base
 engine base
 web base
 store base engine store/inbox store/login
-store/inbox base engine store
+store/count base engine store
+store/inbox base engine store store/count
 store/login base engine store
-store/event base engine store
+store/event base engine store store/count
 store/life base engine store store/inbox store/event
-store/ingest base engine store store/inbox store/event
+store/ingest base engine store store/inbox store/event store/count
 store/move base engine store
 graph base
 setup base store graph

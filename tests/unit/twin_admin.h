@@ -12,6 +12,7 @@
 #include "store/refusal.h"
 #include "store/scoped_token.h"
 #include "store/sealed.h"
+#include "store/second_factor.h"
 #include "twin_outbox.h"
 
 /* Counts a success, of which a round has one. */
@@ -500,6 +501,65 @@ static inline void renew(int twin, int round) {
             (board->cells[0] || board->cells[1]))
             fault("a renewed session was deleted");
     }
+}
+
+/* --- the second factor: a code is used once --- */
+
+static const struct store_recovery_codes recovery_codes;
+
+static inline struct store_session kept_session(void) {
+    return (struct store_session){.id = text("ses_%s", user_id), .member_id = member_of(user_id)};
+}
+
+static inline void set_factor(void) {
+    const struct store_session kept = kept_session();
+    struct store_factor factor;
+    may(store_begin_factor(store, kept.member_id, &any_code, now), STORE_CONFLICT);
+    if (may(store_find_factor(store, &scratch, kept.member_id, &factor), STORE_NOT_FOUND))
+        may(store_set_factor(store, &kept, user_id, &factor, 1, &recovery_codes, now),
+            STORE_CONFLICT);
+}
+
+static inline void change_factor(int twin, int round) {
+    (void)twin, (void)round;
+    set_factor();
+    may(store_delete_factor(store, user_id, member_of(user_id), NULL), STORE_NOT_FOUND);
+}
+
+static inline void verify_factor(int rounds) {
+    (void)rounds;
+    holds(0, "SELECT count(*) FROM factor WHERE member_id = '%s'", member_of(user_id));
+    holds(0, "SELECT count(*) FROM recovery_code WHERE member_id = '%s'", member_of(user_id));
+}
+
+static inline void make_factor(void) {
+    make_password();
+    set_factor();
+}
+
+/* One login, which all twins end with one code. */
+static inline void end_pending(int round) {
+    const struct store_proof proof = {.step = 2 + round};
+    struct store_new_session session = session_of(user_id);
+    const enum store_result result =
+        store_end_pending(store, link_of(text("%s.%d", user_id, round / 3)), &proof, &session);
+    is_only(result != STORE_CONFLICT && may(result, STORE_NOT_FOUND), "store_end_pending");
+}
+
+static inline void use_code(int twin, int round) {
+    struct store_new_session session = session_of(user_id);
+    enum factor_rule_refusal refusal;
+    memcpy(session.hash, link_of(text("%s.%d", user_id, round / 3)), CRYPTO_HASH_SIZE);
+    if (is_phase(round, 0, 3) && twin == 0)
+        does(store_insert_session(store, &session));
+    else if (is_phase(round, 0, 3) && twin == 1)
+        does(store_set_factor_rule(store, user_id, member_of(user_id), true, &refusal));
+    else if (is_phase(round, 0, 3))
+        does(store_replace_recovery_codes(store, user_id, member_of(user_id), &recovery_codes));
+    else if (is_phase(round, 1, 3))
+        end_pending(round);
+    else
+        ends_round(twin, "store_end_pending");
 }
 
 /* --- failed logins --- */

@@ -69,6 +69,10 @@ static const struct twins cases[] = {
     {"store_use_link store_delete_session store_delete_other_sessions",
      NULL, use_links, NULL, false},
     {"store_renew_session store_delete_old_logins", make_password, renew, NULL, false},
+    {"store_begin_factor store_set_factor store_delete_factor", make_password, change_factor,
+     verify_factor, false},
+    {"store_end_pending store_set_factor_rule store_replace_recovery_codes", make_factor, use_code,
+     NULL, false},
     {"store_begin_login store_fail_login", NULL, fail_logins, verify_failures, false},
     {"store_clear_login_failures", NULL, clear_failures, NULL, false},
     {"store_insert_idempotency_key store_update_idempotency_key "

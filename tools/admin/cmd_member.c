@@ -6,9 +6,9 @@
 #include "nouns.h"
 #include "output.h"
 #include "payload/team_json.h"
-#include "store/factor.h"
 #include "store/invitation.h"
 #include "store/listing.h"
+#include "store/second_factor.h"
 
 /* --- whom a command names --- */
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "store/user_number.h"
+#include "store/count/user_number.h"
 
 bool outbox_add(struct store *store, struct arena *arena, struct store_event *event, const char *id,
                 event_writer *write, const struct outbox_post *post) {

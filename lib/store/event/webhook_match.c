@@ -1,7 +1,7 @@
 #include "store/event/webhook_match.h"
 
+#include "store/count/user_number.h"
 #include "store/event_type.h"
-#include "store/user_number.h"
 
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
                         struct webhook_match **list, size_t *count) {

@@ -1,7 +1,7 @@
 #include "store/inbox/change.h"
 
+#include "store/count/user_number.h"
 #include "store/inbox/thread.h"
-#include "store/user_number.h"
 
 bool change_next(struct store *store, const char *user_id, int64_t *change) {
     return user_number_next(store, user_id, NUMBER_CHANGE, change);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "store/claim.h"
+#include "store/count/usage_count.h"
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
 #include "store/inbox/thread.h"
-#include "store/usage_count.h"
 
 /* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
  * there is none, or on failure. */

@@ -15,8 +15,8 @@
  * Times are positions on the time axis of a phone: a payload at the time t has 2t, the phone's new
  * owner begins at 2t, its old owner ends before 2t + 1. So of three that have one timestamp, the
  * payload comes before the end and after the beginning. The platform's times are whole seconds, and
- * an operator gives a number to a next owner after weeks at the earliest: that two owners write in
- * the second of the change is not told apart.
+ * an operator gives a number to a next owner after weeks at the earliest: two
+ * owners who write in the second of the change are stored as one person.
  */
 #ifndef SWITCHBOARD_STORE_GROUPING_H
 #define SWITCHBOARD_STORE_GROUPING_H

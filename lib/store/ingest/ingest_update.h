@@ -3,10 +3,10 @@
 #ifndef SWITCHBOARD_STORE_INGEST_UPDATE_H
 #define SWITCHBOARD_STORE_INGEST_UPDATE_H
 
+#include "store/count/usage_count.h"
 #include "store/event.h"
 #include "store/ingest/identity.h"
 #include "store/store_update.h"
-#include "store/usage_count.h"
 
 /* The owner of an update. */
 struct update_owner {

@@ -1,8 +1,8 @@
 #include "store/ingest/update_event.h"
 
+#include "store/count/user_number.h"
 #include "store/event/outbox_entry.h"
 #include "store/event/webhook_match.h"
-#include "store/user_number.h"
 
 /* Inserts a delivery for each webhook that wants the event. The event is inserted with the first.
  */

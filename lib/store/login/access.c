@@ -1,5 +1,5 @@
 /* Access: users, their accounts and lines, as requests read them (spec 2.2, 5). */
-#include "store/access_cache.h"
+#include "store/login/access_cache.h"
 
 static struct store_account read_account(struct statement *s, int first, struct arena *arena) {
     return (struct store_account){

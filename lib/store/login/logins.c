@@ -3,8 +3,8 @@
 #include "engine/sql.h"
 #include "store/chore.h"
 #include "store/deed.h"
-#include "store/factor.h"
 #include "store/login/login_link.h"
+#include "store/login/pending_login.h"
 #include "store/member.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
@@ -236,8 +236,10 @@ static bool has_password(struct store *store, const char *member_id, const char 
 static bool begin_session(struct store *store, struct store_new_session *session,
                           const char *user_id) {
     session->is_pending = factor_is_set(store, session->member_id);
+    const struct pending_login login = {session->hash, session->member_id, session->is_by_link,
+                                        session->now + PENDING_MS};
     if (session->is_pending)
-        return pending_insert(store, session) &&
+        return pending_insert(store, &login) &&
                store_trail_as(store, user_id, session->member_id, "session.begin");
     return login_insert_session(store, session, user_id) &&
            store_trail(store, user_id, session->id);

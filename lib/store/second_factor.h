@@ -1,8 +1,8 @@
 /* The second factor of a member: a secret that an authenticator app has too (base/totp.h), and
  * recovery codes. A login of a member who has one is pending until a code was given. The caller
  * makes and hashes the codes, and seals and opens the secret. */
-#ifndef SWITCHBOARD_STORE_FACTOR_H
-#define SWITCHBOARD_STORE_FACTOR_H
+#ifndef SWITCHBOARD_STORE_SECOND_FACTOR_H
+#define SWITCHBOARD_STORE_SECOND_FACTOR_H
 
 #include "store/logins.h"
 
@@ -86,16 +86,5 @@ enum factor_rule_refusal {
 /* Sets whether members of the workspace need a second factor; `by` is the owner who says so. */
 enum store_result store_set_factor_rule(struct store *store, const char *user_id, const char *by,
                                         bool is_required, enum factor_rule_refusal *refusal);
-
-/* --- internal to the store: within the open transaction --- */
-
-/* Whether logins of the member ask for a factor. */
-bool factor_is_set(struct store *store, const char *member_id);
-
-/* Inserts the login of `session`, which waits for the factor. */
-bool pending_insert(struct store *store, const struct store_new_session *session);
-
-/* Ends the pending logins of the member. */
-bool pending_end_all(struct store *store, const char *member_id);
 
 #endif

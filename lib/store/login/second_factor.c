@@ -1,22 +1,13 @@
-#include "store/factor.h"
+#include "store/second_factor.h"
 
 #include "engine/sql.h"
 #include "store/deed.h"
+#include "store/login/pending_login.h"
 #include "store/member.h"
 
 #define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 
-enum { PENDING_MOST = 10 /* of a member: a further login ends the oldest */ };
-
 /* --- the factor --- */
-
-bool factor_is_set(struct store *store, const char *member_id) {
-    static struct statement s = {
-        .sql = "SELECT member_id FROM factor WHERE member_id = ?1 AND confirmed_at IS NOT NULL"};
-    char id[ID_SIZE];
-    sql_start(store, &s, TEXT(member_id));
-    return sql_read_id(store, &s, id);
-}
 
 enum store_result store_find_factor(struct store *store, struct arena *arena, const char *member_id,
                                     struct store_factor *factor) {
@@ -140,24 +131,6 @@ enum store_result store_delete_factor(struct store *store, const char *user_id,
 }
 
 /* --- pending logins --- */
-
-bool pending_insert(struct store *store, const struct store_new_session *session) {
-    static struct statement add = {
-        .sql = "INSERT INTO pending_login (hash, member_id, is_by_link, expires_at) "
-               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (hash) DO NOTHING"};
-    static struct statement remove = {
-        .sql = "DELETE FROM pending_login WHERE member_id = ?1 AND hash IN (SELECT hash FROM "
-               "pending_login WHERE member_id = ?1 ORDER BY expires_at DESC, hash DESC LIMIT 10 "
-               "OFFSET ?2)"};
-    return sql_run(store, &add, HASH(session->hash), TEXT(session->member_id),
-                   INTEGER(session->is_by_link), INTEGER(session->now + PENDING_MS)) &&
-           sql_run(store, &remove, TEXT(session->member_id), INTEGER(PENDING_MOST));
-}
-
-bool pending_end_all(struct store *store, const char *member_id) {
-    static struct statement s = {.sql = "DELETE FROM pending_login WHERE member_id = ?1"};
-    return sql_run(store, &s, TEXT(member_id));
-}
 
 enum store_result store_find_pending(struct store *store, struct arena *arena,
                                      const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,

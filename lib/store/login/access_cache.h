@@ -2,8 +2,8 @@
  * The table settings_version has a number that every change of such a row replaces, by triggers, so
  * that also changes by other programs count. A row is used while the number is the one before it
  * was read; the number is read in the same transaction as the row would be. */
-#ifndef SWITCHBOARD_STORE_ACCESS_CACHE_H
-#define SWITCHBOARD_STORE_ACCESS_CACHE_H
+#ifndef SWITCHBOARD_STORE_LOGIN_ACCESS_CACHE_H
+#define SWITCHBOARD_STORE_LOGIN_ACCESS_CACHE_H
 
 #include "engine/sql.h"
 #include "store/line.h"

@@ -1,8 +1,8 @@
 /* Internal to the store: the numbers that a user's row counts: the sequences of its events and
  * forwards, and its changes. The first one that a transaction takes locks the row until the
  * transaction ends; the others are counted in memory, and written last (engine/tally.h). */
-#ifndef SWITCHBOARD_STORE_USER_NUMBER_H
-#define SWITCHBOARD_STORE_USER_NUMBER_H
+#ifndef SWITCHBOARD_STORE_COUNT_USER_NUMBER_H
+#define SWITCHBOARD_STORE_COUNT_USER_NUMBER_H
 
 #include "base/id.h"
 #include "engine/sql.h"

@@ -1,4 +1,4 @@
-#include "store/access_cache.h"
+#include "store/login/access_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

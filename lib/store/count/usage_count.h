@@ -1,7 +1,7 @@
 /* Internal to the store: counting usage within the open transaction, which writes the counts last.
  */
-#ifndef SWITCHBOARD_STORE_USAGE_COUNT_H
-#define SWITCHBOARD_STORE_USAGE_COUNT_H
+#ifndef SWITCHBOARD_STORE_COUNT_USAGE_COUNT_H
+#define SWITCHBOARD_STORE_COUNT_USAGE_COUNT_H
 
 #include "engine/sql.h"
 #include "store/usage.h"

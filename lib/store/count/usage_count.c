@@ -1,4 +1,4 @@
-#include "store/usage_count.h"
+#include "store/count/usage_count.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "store/user_number.h"
+#include "store/count/user_number.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,31 @@
+#include "store/login/pending_login.h"
+
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
+
+enum { PENDING_MOST = 10 /* of a member: a further login ends the oldest */ };
+
+bool factor_is_set(struct store *store, const char *member_id) {
+    static struct statement s = {
+        .sql = "SELECT member_id FROM factor WHERE member_id = ?1 AND confirmed_at IS NOT NULL"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(member_id));
+    return sql_read_id(store, &s, id);
+}
+
+bool pending_insert(struct store *store, const struct pending_login *login) {
+    static struct statement add = {
+        .sql = "INSERT INTO pending_login (hash, member_id, is_by_link, expires_at) "
+               "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (hash) DO NOTHING"};
+    static struct statement remove = {
+        .sql = "DELETE FROM pending_login WHERE member_id = ?1 AND hash IN (SELECT hash FROM "
+               "pending_login WHERE member_id = ?1 ORDER BY expires_at DESC, hash DESC LIMIT 10 "
+               "OFFSET ?2)"};
+    return sql_run(store, &add, HASH(login->hash), TEXT(login->member_id),
+                   INTEGER(login->is_by_link), INTEGER(login->expires_at)) &&
+           sql_run(store, &remove, TEXT(login->member_id), INTEGER(PENDING_MOST));
+}
+
+bool pending_end_all(struct store *store, const char *member_id) {
+    static struct statement s = {.sql = "DELETE FROM pending_login WHERE member_id = ?1"};
+    return sql_run(store, &s, TEXT(member_id));
+}

@@ -1,0 +1,25 @@
+/* Internal to the store: logins that wait for the second factor of their member. Each function is
+ * for the open transaction, and returns false after a failure. */
+#ifndef SWITCHBOARD_STORE_LOGIN_PENDING_LOGIN_H
+#define SWITCHBOARD_STORE_LOGIN_PENDING_LOGIN_H
+
+#include "base/crypto.h"
+#include "engine/sql.h"
+
+struct pending_login {
+    const unsigned char *hash; /* of the cookie's value, CRYPTO_HASH_SIZE bytes */
+    const char *member_id;
+    bool is_by_link;
+    int64_t expires_at;
+};
+
+/* Whether logins of the member ask for a second factor. */
+bool factor_is_set(struct store *store, const char *member_id);
+
+/* Inserts the login; beyond the most of its member the oldest ends. */
+bool pending_insert(struct store *store, const struct pending_login *login);
+
+/* Ends the pending logins of the member. */
+bool pending_end_all(struct store *store, const char *member_id);
+
+#endif
