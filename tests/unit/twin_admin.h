@@ -505,7 +505,12 @@ static inline void renew(int twin, int round) {
 
 /* --- the second factor: a code is used once --- */
 
-static const struct store_recovery_codes recovery_codes;
+static inline struct store_recovery_codes recovery_codes(void) {
+    struct store_recovery_codes codes;
+    for (int i = 0; i < RECOVERY_CODES; i++)
+        crypto_sha256(slice_of(text("%d", i)), codes.hashes[i]);
+    return codes;
+}
 
 static inline struct store_session kept_session(void) {
     return (struct store_session){.id = text("ses_%s", user_id), .member_id = member_of(user_id)};
@@ -513,11 +518,11 @@ static inline struct store_session kept_session(void) {
 
 static inline void set_factor(void) {
     const struct store_session kept = kept_session();
+    const struct store_recovery_codes codes = recovery_codes();
     struct store_factor factor;
     may(store_begin_factor(store, kept.member_id, &any_code, now), STORE_CONFLICT);
     if (may(store_find_factor(store, &scratch, kept.member_id, &factor), STORE_NOT_FOUND))
-        may(store_set_factor(store, &kept, user_id, &factor, 1, &recovery_codes, now),
-            STORE_CONFLICT);
+        may(store_set_factor(store, &kept, user_id, &factor, 1, &codes, now), STORE_CONFLICT);
 }
 
 static inline void change_factor(int twin, int round) {
@@ -528,7 +533,8 @@ static inline void change_factor(int twin, int round) {
 
 static inline void verify_factor(int rounds) {
     (void)rounds;
-    holds(0, "SELECT count(*) FROM factor WHERE member_id = '%s'", member_of(user_id));
+    holds(0, "SELECT count(*) FROM factor WHERE member_id = '%s' AND confirmed_at IS NOT NULL",
+          member_of(user_id));
     holds(0, "SELECT count(*) FROM recovery_code WHERE member_id = '%s'", member_of(user_id));
 }
 
@@ -548,6 +554,7 @@ static inline void end_pending(int round) {
 
 static inline void use_code(int twin, int round) {
     struct store_new_session session = session_of(user_id);
+    const struct store_recovery_codes codes = recovery_codes();
     enum factor_rule_refusal refusal;
     memcpy(session.hash, link_of(text("%s.%d", user_id, round / 3)), CRYPTO_HASH_SIZE);
     if (is_phase(round, 0, 3) && twin == 0)
@@ -555,7 +562,7 @@ static inline void use_code(int twin, int round) {
     else if (is_phase(round, 0, 3) && twin == 1)
         does(store_set_factor_rule(store, user_id, member_of(user_id), true, &refusal));
     else if (is_phase(round, 0, 3))
-        does(store_replace_recovery_codes(store, user_id, member_of(user_id), &recovery_codes));
+        does(store_replace_recovery_codes(store, user_id, member_of(user_id), &codes));
     else if (is_phase(round, 1, 3))
         end_pending(round);
     else
