@@ -304,7 +304,6 @@ $(CGI:%=$(OUT)/cgi-bin/%): $(OUT)/cgi-bin/%: $(BUILD)/cgi-bin/%.o $(LIBRARY)
 $(CGI_PLAIN:%=$(OUT)/cgi-bin/%) $(CGI_STORE:%=$(OUT)/cgi-bin/%): FORM = $(STATIC)
 $(CGI_PLAIN:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI)
 $(CGI_STORE:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM)
-$(OUT)/cgi-bin/factor: LIBS += -l:libcrypto.a
 $(CGI_GRAPH:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
 $(CGI_MEDIA:%=$(OUT)/cgi-bin/%): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL) $(MAGIC)
 

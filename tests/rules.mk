@@ -25,7 +25,6 @@ CONTROL_PACKAGES = g++ make python3 $(NPM) $(if $(NPM),libnode-dev)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 $(UNIT_TESTS): LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)
-$(BUILD)/unit/totp: LIBS += -l:libcrypto.a
 
 TEST_HELPERS := $(addprefix $(BUILD)/helpers/,account ask batch cgi_request crowd extremes fcgi \
     hold http_request json peak receiver service_manager without_landlock \

@@ -1,35 +1,29 @@
-/* Of OpenSSL only the function of SHA-1 is used, which its manual calls deprecated: the newer ones
- * load providers and a configuration file, and are as large as the rest of the program. */
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/totp.h"
 
-#include <openssl/sha.h>
 #include <string.h>
 
 #include "base/crypto.h"
+#include "base/sha1.h"
 
 enum { COUNTER_SIZE = 8 };
 
-/* SHA-1 of a block of the key, changed by `pad`, and the bytes after it (RFC 2104). */
+/* SHA-1 of a block of the key, changed by `pad`, and at most SHA1_SIZE bytes after it (RFC 2104).
+ */
 static void hash_padded(struct slice key, unsigned char pad, struct slice bytes,
-                        unsigned char hash[SHA_DIGEST_LENGTH]) {
-    unsigned char block[SHA_CBLOCK] = {0};
-    SHA_CTX sha;
-    memcpy(block, key.p, key.n < sizeof block ? key.n : sizeof block);
-    for (size_t i = 0; i < sizeof block; i++)
-        block[i] ^= pad;
-    SHA1_Init(&sha);
-    SHA1_Update(&sha, block, sizeof block);
-    SHA1_Update(&sha, bytes.p, bytes.n);
-    SHA1_Final(hash, &sha);
-    crypto_wipe(block, sizeof block);
-    crypto_wipe(&sha, sizeof sha);
+                        unsigned char hash[SHA1_SIZE]) {
+    unsigned char text[SHA1_BLOCK + SHA1_SIZE] = {0};
+    memcpy(text, key.p, key.n < SHA1_BLOCK ? key.n : SHA1_BLOCK);
+    for (size_t i = 0; i < SHA1_BLOCK; i++)
+        text[i] ^= pad;
+    memcpy(text + SHA1_BLOCK, bytes.p, bytes.n);
+    sha1((struct slice){(const char *)text, SHA1_BLOCK + bytes.n}, hash);
+    crypto_wipe(text, sizeof text);
 }
 
 /* HMAC-SHA1 with a key of at most one block. */
-static void hmac_sha1(struct slice key, struct slice bytes, unsigned char mac[SHA_DIGEST_LENGTH]) {
+static void hmac_sha1(struct slice key, struct slice bytes, unsigned char mac[SHA1_SIZE]) {
     enum { INNER = 0x36, OUTER = 0x5c };
-    unsigned char inner[SHA_DIGEST_LENGTH];
+    unsigned char inner[SHA1_SIZE];
     hash_padded(key, INNER, bytes, inner);
     hash_padded(key, OUTER, (struct slice){(const char *)inner, sizeof inner}, mac);
 }
@@ -39,12 +33,12 @@ int64_t totp_step(int64_t now) {
 }
 
 uint32_t totp_bits(struct slice secret, int64_t step) {
-    unsigned char counter[COUNTER_SIZE], mac[SHA_DIGEST_LENGTH];
+    unsigned char counter[COUNTER_SIZE], mac[SHA1_SIZE];
     uint64_t rest = (uint64_t)step;
     for (int i = COUNTER_SIZE; i-- > 0; rest >>= 8)
         counter[i] = rest & 0xff;
     hmac_sha1(secret, (struct slice){(const char *)counter, sizeof counter}, mac);
-    const unsigned char *at = mac + (mac[SHA_DIGEST_LENGTH - 1] & 0xf);
+    const unsigned char *at = mac + (mac[SHA1_SIZE - 1] & 0xf);
     return (at[0] & 0x7fU) << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
