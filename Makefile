@@ -156,7 +156,7 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 # The executables, grouped by the libraries that they link.
 CGI_PLAIN := root health version
 CGI_STORE := me ready metrics webhook_config platform session lines threads contacts inbox_write \
-    events events_replay forms_responses overview team trail factor
+    events events_replay forms_responses overview outgoing team trail factor
 CGI_GRAPH := messages templates forms graph graph_media webhook account_setup
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
@@ -166,7 +166,7 @@ $(foreach source,$(filter-out $(CGI:%=cgi-bin/%.c),$(CGI_SOURCES)),\
     $(error $(source) is in none of $(CGI_GROUPS)))
 $(foreach source,$(filter-out $(CGI_SOURCES),$(CGI:%=cgi-bin/%.c)),\
     $(error one of $(CGI_GROUPS) lists a program without its source $(source)))
-TOOLS := switchboard pool courier switchboard-sandbox
+TOOLS := switchboard pool courier sender switchboard-sandbox
 # Small programs of the archive for a web host.
 HOSTING_PROGRAMS := $(OUT)/tools/fetch $(OUT)/tools/probe
 BINARIES := $(CGI:%=$(OUT)/cgi-bin/%) $(TOOLS:%=$(OUT)/tools/%)
@@ -215,6 +215,7 @@ MAGIC  := -l:libmagic.a -l:libz.a -l:libbz2.a -l:liblzma.a
 PACKAGES += $(STATIC_PACKAGES)
 # libcurl's headers come with the library.
 $(LIBRARY_OBJECTS) $(ADMIN_OBJECTS) $(SANDBOX_OBJECTS) $(BUILD)/tools/courier.o \
+    $(BUILD)/tools/sender.o \
     $(BUILD)/tools/hosting/fetch.o: | $(STATIC_LIBCURL)/lib/libcurl.a
 endif
 
@@ -313,6 +314,9 @@ $(OUT)/tools/switchboard: LIBS = $(SQLITE) $(SODIUM) $(CURL)
 
 $(OUT)/tools/courier: $(BUILD)/tools/courier.o $(LIBRARY)
 $(OUT)/tools/courier: LIBS = $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
+
+$(OUT)/tools/sender: $(BUILD)/tools/sender.o $(LIBRARY)
+$(OUT)/tools/sender: LIBS = $(if $(PROBE),$(FCGI)) $(SQLITE) $(SODIUM) $(CURL)
 
 hosting-programs: $(HOSTING_PROGRAMS)
 $(HOSTING_PROGRAMS): $(OUT)/tools/%: $(BUILD)/tools/hosting/%.o

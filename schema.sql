@@ -828,3 +828,49 @@ CREATE TABLE pending_login (
 ) STRICT;
 CREATE INDEX pending_login_member ON pending_login (member_id, expires_at, hash);
 CREATE INDEX pending_login_age ON pending_login (expires_at);
+
+-- Sends that a client has handed over, and their outcomes (lib/store/outgoing.h). A row is `sending`
+-- before its message is posted, and returns to `queued` only if it is certain that the platform has
+-- not accepted it. finished_at is NULL while the row waits or is sent.
+CREATE TABLE outgoing (
+    id          TEXT PRIMARY KEY,     -- out_...: the platform echoes it in the message's statuses
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    line_id     TEXT NOT NULL REFERENCES line (id),
+    recipient   TEXT NOT NULL,        -- digits of the phone, or the BSUID: orders the rows of a line
+    body        BLOB NOT NULL,        -- for the platform; '' once the message is stored
+    state       TEXT NOT NULL CHECK (state IN ('queued', 'sending') OR
+                        state IN ('accepted', 'failed') OR state IN ('unknown', 'expired') OR
+                        state IN ('cancelled', 'suppressed')),
+    reason      TEXT,                 -- why it is in this state; NULL: nothing is to be said
+    error       BLOB,                 -- the platform's last answer that refused it; NULL: none
+    attempts    INTEGER NOT NULL DEFAULT 0, -- how often it was posted, or about to be
+    send_at     INTEGER NOT NULL,     -- not before; the rows of a recipient begin in this order
+    next_at     INTEGER NOT NULL,     -- not before, after a refusal that passes
+    expires_at  INTEGER NOT NULL,     -- not after
+    taken_by    TEXT,                 -- the sender that posts or posted it
+    take_id     TEXT,                 -- the transaction in which it took the row
+    wamid       TEXT,                 -- of the message; NULL: not accepted
+    is_recorded INTEGER NOT NULL DEFAULT 0 CHECK (is_recorded IN (0, 1)), -- the message is stored
+    by_id       TEXT,                 -- who handed it over: mbr_... or tok_...; NULL: the main token
+    by_name     TEXT,                 -- its name then
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER
+) STRICT;
+CREATE INDEX outgoing_due ON outgoing (line_id, send_at, id) WHERE finished_at IS NULL;
+CREATE INDEX outgoing_expiry ON outgoing (expires_at) WHERE finished_at IS NULL;
+CREATE INDEX outgoing_recipient ON outgoing (account_id, recipient, line_id, send_at, id)
+    WHERE finished_at IS NULL;
+CREATE INDEX outgoing_taken ON outgoing (taken_by, take_id) WHERE state = 'sending';
+CREATE INDEX outgoing_unrecorded ON outgoing (id) WHERE state = 'accepted' AND is_recorded = 0;
+CREATE INDEX outgoing_user ON outgoing (user_id, id);
+CREATE INDEX outgoing_user_state ON outgoing (user_id, state, id);
+CREATE INDEX outgoing_account ON outgoing (account_id, id);
+CREATE INDEX outgoing_finished ON outgoing (state, finished_at) WHERE finished_at IS NOT NULL;
+
+-- The one sender that takes rows of `outgoing`: all others wait until its lease has ended.
+CREATE TABLE sender_lease (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    owner       TEXT NOT NULL,        -- snd_...
+    lease_until INTEGER NOT NULL
+) STRICT;

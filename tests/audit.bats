@@ -48,7 +48,7 @@ assert_outcome() {
         done < <(outcomes)
         read_report=$report
     fi
-    [[ $2 == courier ]] && expected=1 || expected=2
+    [[ $2 == courier || $2 == sender ]] && expected=1 || expected=2
     expected="$((expected * ${layouts-3})) $1"
     [[ ${outcome_of["$2 $3"]-} == "$expected" ]] ||
         fail "$2, $3: expected $expected, found ${outcome_of["$2 $3"]-none}: $(grep "^$2 .* $3\$" "$report")"
@@ -95,7 +95,7 @@ describe_needs() {
 
 @test "no program writes keys, configuration, programs, counters or the list of the requests, or files beside them" {
     local program file
-    for program in $(executables) courier; do
+    for program in $(executables) courier sender; do
         for file in 'the configuration' 'the key file' 'a program' "the counters' file" 'the list of the requests'; do
             assert_outcome refused "$program" "write $file"
         done
@@ -126,7 +126,7 @@ describe_needs() {
 
 @test "no program reaches a stream socket of another service by its path" {
     local program
-    for program in $(all_but ready) courier; do
+    for program in $(all_but ready) courier sender; do
         assert_outcome refused "$program" 'connect to a stream socket by its path'
         assert_outcome refused "$program" 'connect one of a pair of sockets to a path'
     done
@@ -136,7 +136,7 @@ describe_needs() {
 
 @test "no program maps code, not even from files that it may write" {
     local program
-    for program in $(all_but ready) courier; do
+    for program in $(all_but ready) courier sender; do
         assert_outcome refused "$program" 'map a library as code'
         assert_outcome refused "$program" 'map a file that it may write as code'
         assert_outcome refused "$program" 'map empty memory as code'
@@ -180,7 +180,7 @@ describe_needs() {
 
 @test "every program counts in a file that it has mapped, and cannot open, read or replace it" {
     local program
-    for program in $(executables) courier; do
+    for program in $(executables) courier sender; do
         assert_outcome refused "$program" "read the counters' file"
         assert_outcome refused "$program" "write the counters' file"
         assert_outcome refused "$program" "have the counters' file open for writing"
@@ -190,6 +190,19 @@ describe_needs() {
         assert_outcome refused "$program" 'make a file beside the counters'
         assert_outcome refused "$program" 'remove a file beside the counters'
     done
+}
+
+@test "the sender writes the database and its log, makes connections, and does nothing else" {
+    assert_outcome possible sender 'open the database for writing'
+    assert_outcome possible sender 'reopen the log'
+    assert_outcome possible sender 'connect to loopback TCP'
+    assert_outcome refused sender execve
+    assert_outcome refused sender fork
+    assert_outcome refused sender listen
+    assert_outcome refused sender 'write the key file'
+    assert_outcome refused sender 'write the configuration'
+    assert_outcome refused sender 'make a file in the working directory'
+    assert_outcome refused sender 'read /etc/passwd'
 }
 
 @test "the courier writes the database and its log, makes connections, and does nothing else" {
@@ -326,7 +339,7 @@ written_in() {
         awk '!seen[$0]++' | tr '\n' ' ')
     audit_only 'me nothing'
     assert_equal "$status" 2
-    assert_equal "$(cat "$only")" "audit: there is no executable nothing; ONLY takes names of: ${names}courier"
+    assert_equal "$(cat "$only")" "audit: there is no executable nothing; ONLY takes names of: ${names}courier sender"
 }
 
 @test "the audit fails when the objects are not those of the executable" {

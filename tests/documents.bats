@@ -142,7 +142,7 @@ assert_installed() {
     assert_installed
     assert_equal "$(cat "$CALLS")" 'make
 make install
-systemctl enable --now switchboard-courier
+systemctl enable --now switchboard-courier switchboard-sender
 a2enmod cgid headers reqtimeout setenvif unique_id'
     switchboard user delete you@example.org
 }
@@ -155,7 +155,7 @@ a2enmod cgid headers reqtimeout setenvif unique_id'
     assert_sent_json '[.to, .text.body]' '["15551234567","Hello"]' path=/messages
     assert_equal "$(cat "$CALLS")" 'apt install ./switchboard_*.deb
 editor /etc/switchboard/switchboard.conf
-systemctl enable --now switchboard-courier
+systemctl enable --now switchboard-courier switchboard-sender
 a2enmod cgid headers reqtimeout setenvif unique_id
 a2ensite switchboard
 systemctl restart apache2'
@@ -179,7 +179,7 @@ $(pooled_in "$root/apache.conf" | sed "s|.*|$started|")"
     assert_equal "$(cat "$CALLS")" 'make
 make install
 systemctl daemon-reload
-systemctl restart switchboard-courier
+systemctl restart switchboard-courier switchboard-sender
 systemctl restart switchboard-fcgi@*.service'
     assert_equal "$(sqlite3 switchboard-before-upgrade.db 'PRAGMA integrity_check')" ok
 }
@@ -189,14 +189,14 @@ systemctl restart switchboard-fcgi@*.service'
     switchboard user add before@example.org >/dev/null
     switchboard backup switchboard.db.before-v3 >/dev/null
     switchboard user add after@example.org >/dev/null
-    follow doc/operation.md 'sudo systemctl stop switchboard-courier'
+    follow doc/operation.md 'sudo systemctl stop switchboard-courier switchboard-sender'
     switchboard user list >"$body"
     grep -q before@example.org "$body"
     refute grep -q after@example.org "$body"
-    assert_equal "$(cat "$CALLS")" 'systemctl stop switchboard-courier
+    assert_equal "$(cat "$CALLS")" 'systemctl stop switchboard-courier switchboard-sender
 make install
 systemctl daemon-reload
-systemctl restart switchboard-courier switchboard-fcgi@*.service'
+systemctl restart switchboard-courier switchboard-sender switchboard-fcgi@*.service'
     switchboard user delete before@example.org
 }
 

@@ -52,7 +52,7 @@ start_installed() {
     local share=$STAGE/opt/sb/share
     assert_equal "$(cd "$share/man" && echo */*)" \
         'man5/switchboard.conf.5 man7/switchboard-api.7'` \
-        `' man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard-sandbox.8 man8/switchboard.8'
+        `' man8/switchboard-courier.8 man8/switchboard-pool.8 man8/switchboard-sandbox.8 man8/switchboard-sender.8 man8/switchboard.8'
     "$OUT/tools/switchboard" manual switchboard | cmp - "$share/man/man8/switchboard.8"
     "$OUT/tools/switchboard" completion bash | cmp - "$share/bash-completion/completions/switchboard"
     "$OUT/tools/switchboard" completion zsh | cmp - "$share/zsh/vendor-completions/_switchboard"
@@ -81,7 +81,7 @@ start_installed() {
     for unit in "$STAGE"/opt/sb/lib/systemd/system/*.service; do
         program=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$unit")
         [[ $program == /opt/sb/lib/switchboard/tools/* ]] || fail "$unit starts $program"
-        [[ $program == */courier || -x $STAGE$program ]] || fail "$program is not installed"
+        [[ $program == */courier || $program == */sender || -x $STAGE$program ]] || fail "$program is not installed"
     done
     if grep -rE '@(PREFIX|WEB_GROUP)@' "$STAGE"; then
         fail "a placeholder was not replaced"

@@ -56,9 +56,9 @@ occur_in() {
         'PHONE_OR_BSUID a phone number' | occur_in switchboard.8
 }
 
-@test "switchboard-courier(8) and switchboard-pool(8) have every option of --help" {
+@test "switchboard-courier(8), switchboard-pool(8) and switchboard-sender(8) have every option of --help" {
     local tool
-    for tool in courier pool; do
+    for tool in courier pool sender; do
         "$OUT/tools/$tool" --help | tr -s ' ' |
             sed -n 's/^usage: //p; s/^ \(--.*\)/\1/p; s/^ \([0-2] .*\)/\1/p' \
                 >"$BATS_TEST_TMPDIR/$tool"
@@ -103,7 +103,7 @@ occur_in() {
 @test "man and mandoc read every page without a warning" {
     local page
     assert_equal "$(cd "$MADE/man" && echo *)" \
-        "$(echo switchboard-{courier,pool,sandbox}.8 switchboard.8 switchboard.conf.5)"
+        "$(echo switchboard-{courier,pool,sandbox,sender}.8 switchboard.8 switchboard.conf.5)"
     for page in "$MADE"/man/*; do
         assert_equal "$(LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l "$page" 2>&1 >/dev/null)" ''
         run mandoc -Tlint "$page"

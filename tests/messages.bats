@@ -819,7 +819,7 @@ strictly=(-H 'Prefer: handling=strict')
     send text "{$who,\"text\":\"x\"}" "${strictly[@]}"
     assert_error 400 VALIDATION_ERROR no
     assert_header Preference-Applied handling=strict
-    send text "{$who,\"text\":\"x\"}" -H 'Prefer: respond-async; a="b, c", return=minimal' -H 'Prefer: HANDLING = "Strict" ; q=1'
+    send text "{$who,\"text\":\"x\"}" -H 'Prefer: depth-noroot; a="b, c", return=minimal' -H 'Prefer: HANDLING = "Strict" ; q=1'
     assert_success
     assert_header Preference-Applied handling=strict
     send text "{$who,\"text\":\"x\",\"y\":1}" -H 'Prefer: handling=lenient' "${strictly[@]}"

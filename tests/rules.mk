@@ -163,7 +163,7 @@ $(PROBE_CONTROL): LIBS = $(FCGI) $(SODIUM)
 comma := ,
 PROBED := $(strip $(if $(ONLY),$(foreach name,$(subst $(comma), ,$(ONLY)),\
     $(patsubst %,build/probe/cgi-bin/%,$(filter $(name),$(CGI))) \
-    $(patsubst %,build/probe/tools/%,$(filter $(name),courier))),all))
+    $(patsubst %,build/probe/tools/%,$(filter $(name),courier sender))),all))
 
 # The audit uses the installed form of the executables: with SANITIZE=1 they are built without it.
 probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask

@@ -93,6 +93,7 @@ judge() { # reads findings
         reply) ;;                                  # at most 500 for each user
         webhook_refusal | foreign_waba) ;;         # bounded by the store
         settings_version) ((rows == 1)) ;;
+        sender_lease) ;; # one row at most
         template | flow | flow_reply_count | heartbeat) ;; # few for each account; one for each process
         *) ((rows >= SIZE)) || fail "$table has $rows rows" ;;
         esac

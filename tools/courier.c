@@ -19,13 +19,13 @@
 
 #include "base/clock.h"
 #include "base/config_path.h"
-#include "base/counters.h"
 #include "base/log.h"
 #include "base/process/confine.h"
 #include "base/process/program.h"
 #include "base/process/signals.h"
 #include "delivery/dispatch.h"
 #include "delivery/kept_records.h"
+#include "delivery/resident.h"
 #include "delivery/resources.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
@@ -52,8 +52,7 @@ enum {
 };
 
 struct courier {
-    const char *pid_file; /* NULL: none */
-    int pid_fd;
+    struct pid_file pid_file;
     bool once;
     const char *duration; /* --for; NULL: none */
     int64_t lasts;        /* ms after which it stops by itself; 0: it does not */
@@ -353,7 +352,7 @@ static const struct program_option rules[] = {
      .meaning = "the configuration file"},
     {.name = "pid-file",
      .value = "FILE",
-     .member = MEMBER(pid_file),
+     .member = MEMBER(pid_file.path),
      .meaning = "write the process id there; removed at the end"},
     {.name = "once", .member = MEMBER(once), .meaning = "deliver what is due, then exit"},
     {.name = "for",
@@ -395,22 +394,13 @@ static const struct program program = {
         .see_also = "switchboard(8), switchboard-pool(8), switchboard.conf(5)",
     }};
 
-/* Reads the value of --for: seconds, from 1 to 86400, with or without an `s`. Returns 0 on error.
- */
-static int64_t read_duration(const char *text) {
-    char *end;
-    long seconds = strtol(text, &end, 10);
-    bool is_number = *text >= '0' && *text <= '9' && (!*end || strcmp(end, "s") == 0);
-    return is_number && seconds >= 1 && seconds <= 86400 ? seconds * INT64_C(1000) : 0;
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int read_options(int argc, char **argv, struct courier *courier) {
     int operand, status = program_read_options(&program, argc, argv, courier, &operand);
     if (status >= 0)
         return status;
     courier->resources.config_path = config_path_of(courier->resources.config_path);
-    if (courier->duration && !(courier->lasts = read_duration(courier->duration)))
+    if (courier->duration && !(courier->lasts = resident_read_duration(courier->duration)))
         return fail("--for takes 1s to 86400s, not ", courier->duration), 2;
     if (courier->once && courier->lasts)
         return fail("", "--once and --for exclude each other"), 2;
@@ -420,39 +410,12 @@ static int read_options(int argc, char **argv, struct courier *courier) {
     return 2;
 }
 
-/* Creates the pid file, empty, before the process is confined. The pid is written when signals are
- * blocked, so that a program which reads it can send them. */
-static int create_pid_file(struct courier *courier) {
-    courier->pid_fd = -1;
-    if (!courier->pid_file)
-        return 0;
-    courier->pid_fd = open(courier->pid_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    confine_removable(courier->pid_file);
-    return courier->pid_fd < 0 ? -1 : 0;
-}
-
-static int write_pid(struct courier *courier) {
-    if (courier->pid_fd < 0)
-        return 0;
-    int failed = dprintf(courier->pid_fd, "%ld\n", (long)getpid()) < 0;
-    return close(courier->pid_fd) != 0 || failed ? -1 : 0;
-}
-
-static void open_counters(const struct config *config) {
-    char problem[MAPPED_FILE_PROBLEM_SIZE];
-    counters_open(config->metrics_file, problem);
-    if (*problem)
-        log_message(LOG_WARN, "%s", problem);
-    counters_add(COUNTERS_STARTS, "courier", 1);
-}
-
 /* Confines the process to what delivering needs. */
 static void confine_courier(struct courier *courier) {
     const unsigned needs =
         WRITES_DATABASE | USES_KEYS | CALLS_WEBHOOKS | IS_RESIDENT | KEEPS_RECORDS;
     struct resources *resources = &courier->resources;
-    log_open();
-    open_counters(&resources->config);
+    resident_open_log(&resources->config, "courier");
     confine(needs, false, resources->config_path, &resources->config);
     resources->needs = needs;
 #ifdef SWITCHBOARD_PROBE
@@ -472,7 +435,7 @@ int main(int argc, char **argv) {
     if (resources_configure(&courier.resources, &error))
         return fail("", error);
     const size_t slots = dispatch_count_slots();
-    if (create_pid_file(&courier))
+    if (pid_file_create(&courier.pid_file))
         return fail("cannot write the pid file: ", strerror(errno));
     bool has_curl = http_prepare();
     confine_courier(&courier);
@@ -480,7 +443,7 @@ int main(int argc, char **argv) {
     courier.signals = signals_open((const int[]){SIGTERM, SIGINT, SIGHUP, 0});
     if (!has_curl || courier.signals < 0 || !dispatch_open(&courier.dispatch, slots))
         return fail("", "out of memory or descriptors");
-    if (write_pid(&courier))
+    if (pid_file_write(&courier.pid_file))
         return fail("cannot write the pid file: ", strerror(errno));
     log_message(LOG_INFO, "courier %s begins on host %s, pid %ld", courier.dispatch.courier_id,
                 courier.resources.config.host, (long)getpid());
@@ -490,7 +453,6 @@ int main(int argc, char **argv) {
     dispatch_close(&courier.dispatch);
     resources_free(&courier.resources);
     curl_global_cleanup();
-    if (courier.pid_file)
-        unlink(courier.pid_file);
+    pid_file_remove(&courier.pid_file);
     return status;
 }

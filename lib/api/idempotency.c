@@ -107,10 +107,12 @@ static enum idempotency_state find_state(struct request *rq, const struct idempo
     return IDEMPOTENCY_FAILED;
 }
 
+/* `mode` is a part of the route: "", or that of queued sends. */
 static enum idempotency_state begin(struct request *rq, const unsigned char *fingerprint,
-                                    struct idempotency *idempotency, bool may_continue) {
+                                    struct idempotency *idempotency, bool may_continue,
+                                    const char *mode) {
     struct store_idempotency *stored = &idempotency->stored;
-    const char *route = arena_printf(rq->arena, "%s %s", rq->method, rq->path);
+    const char *route = arena_printf(rq->arena, "%s %s%s", rq->method, rq->path, mode);
     int64_t now = clock_now(); /* the body may have arrived slowly */
     *idempotency = (struct idempotency){.key = {.user_id = rq->caller->user.id},
                                         .stored = {.route = route},
@@ -132,7 +134,7 @@ static enum idempotency_state begin(struct request *rq, const unsigned char *fin
 
 enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
                                          struct idempotency *idempotency) {
-    return begin(rq, fingerprint, idempotency, false);
+    return begin(rq, fingerprint, idempotency, false, "");
 }
 
 int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
@@ -274,6 +276,19 @@ static int replay_again(struct request *rq, const struct idempotency *once,
     return once->again(rq, once->stored.request_id);
 }
 
+/* Ends a request whose effect is in the database and that did not succeed. The key of one that was
+ * refused is deleted. After any other failure the effect may be stored: the key stays, and the next
+ * request continues. */
+static void end_failed(struct request *rq, const struct idempotency *once, int status) {
+    struct store *store = rq->caller->store;
+    const char *request_id = once->stored.request_id;
+    if (status < 500)
+        log_failure(rq, store_delete_idempotency_key(store, &once->key, request_id));
+    else
+        log_failure(rq, store_update_idempotency_heartbeat(store, &once->key, request_id,
+                                                           clock_now() - HEARTBEAT_TIMEOUT_MS));
+}
+
 static enum store_result store_success(struct request *rq, const struct idempotency *once) {
     struct store *store = rq->caller->store;
     struct secret_answer answer = {.rq = rq, .text = reply_bytes(rq)};
@@ -284,31 +299,25 @@ static enum store_result store_success(struct request *rq, const struct idempote
                                       &(struct store_secret){seal_answer, &answer});
 }
 
-/* Stores the success of a request, with its answer if that holds a secret. The key of one that was
- * refused is deleted. After any other failure the effect may be stored: the key stays, and the next
- * request continues. */
+/* Stores the success of a request, with its answer if that holds a secret. */
 static void end_once(struct request *rq, const struct idempotency *once) {
-    struct store *store = rq->caller->store;
-    const char *request_id = once->stored.request_id;
     const int status = reply_settle(rq);
     if (status == 200)
         log_failure(rq, store_success(rq, once));
-    else if (status < 500)
-        log_failure(rq, store_delete_idempotency_key(store, &once->key, request_id));
     else
-        log_failure(rq, store_update_idempotency_heartbeat(store, &once->key, request_id,
-                                                           clock_now() - HEARTBEAT_TIMEOUT_MS));
+        end_failed(rq, once, status);
 }
 
 /* Carries out the first request of the key, or one that continues it. */
-static int act_once(struct request *rq, struct idempotency *once, idempotency_act *act) {
+static int act_once(struct request *rq, struct idempotency *once, idempotency_act *act,
+                    void (*end)(struct request *rq, const struct idempotency *once)) {
     struct store *store = rq->caller->store;
     const char *request_id = once->stored.request_id;
     if (!once->stored.is_new) /* others with the key wait for this one */
         log_failure(rq,
                     store_update_idempotency_heartbeat(store, &once->key, request_id, clock_now()));
     const int failed = act(rq, request_id);
-    end_once(rq, once);
+    end(rq, once);
     return failed;
 }
 
@@ -321,10 +330,10 @@ static int run(struct request *rq, idempotency_act *act, idempotency_act *again)
         return act(rq, request_id);
     }
     idempotency_fingerprint(rq, fingerprint);
-    const enum idempotency_state state = begin(rq, fingerprint, &once, true);
+    const enum idempotency_state state = begin(rq, fingerprint, &once, true, "");
     once.again = again;
     switch (state) {
-    case IDEMPOTENCY_NEW: return act_once(rq, &once, act);
+    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, end_once);
     case IDEMPOTENCY_REPLIED:
         return again ? replay_again(rq, &once, fingerprint) : replay_sealed(rq, &once, fingerprint);
     case IDEMPOTENCY_ACCEPTED: /* of sends */
@@ -339,4 +348,29 @@ int idempotency_run(struct request *rq, idempotency_act *act) {
 
 int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_act *again) {
     return run(rq, act, again);
+}
+
+/* --- sends that are queued --- */
+
+static void end_queued(struct request *rq, const struct idempotency *once) {
+    const int status = reply_settle(rq);
+    if (status == 202)
+        log_failure(
+            rq, store_update_idempotency_key(rq->caller->store, &once->key, once->stored.request_id,
+                                             once->stored.fingerprint, status, reply_bytes(rq)));
+    else
+        end_failed(rq, once, status);
+}
+
+int idempotency_queue(struct request *rq, idempotency_act *act) {
+    struct idempotency once;
+    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    idempotency_fingerprint(rq, fingerprint);
+    switch (begin(rq, fingerprint, &once, true, " (respond-async)")) {
+    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, end_queued);
+    case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &once, fingerprint);
+    case IDEMPOTENCY_ACCEPTED: /* of sends that are not queued */
+    case IDEMPOTENCY_FAILED: break;
+    }
+    return -1;
 }

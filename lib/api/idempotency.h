@@ -73,6 +73,8 @@ int idempotency_check_body(struct request *rq, const struct idempotency *idempot
  * made; later requests get it. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency);
 
+typedef int idempotency_act(struct request *rq, const char *request_id);
+
 /* Handles a request whose whole effect is in the database, and whose answer holds a secret: calls
  * `act` once for each key, and stores its answer, sealed, if it succeeded. `request_id` is the same
  * in each call for a key: `act` derives from it the ids of what it makes, so that a second call,
@@ -84,5 +86,10 @@ int idempotency_run(struct request *rq, idempotency_act *act);
  * is stored, so that no text is kept twice. `again` answers a later request with the key; it
  * changes nothing, and fails when the effect is gone. */
 int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_act *again);
+
+/* The same for a send that is queued, with an Idempotency-Key; its answer is 202 and no secret. Its
+ * key is of another route than that of a send that is not queued, so that a request which is
+ * repeated in the other way is refused with 422, and its message is not sent twice. */
+int idempotency_queue(struct request *rq, idempotency_act *act);
 
 #endif

@@ -5,8 +5,12 @@
 #include "api/sent_record.h"
 #include "api/thread_claim.h"
 #include "api/upstream.h"
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/process/signals.h"
+#include "payload/outgoing_json.h"
+#include "store/heartbeat.h"
+#include "web/prefer.h"
 
 /* A send in progress. */
 struct sending {
@@ -16,6 +20,7 @@ struct sending {
     const char *bsuid;
     struct idempotency once;                     /* once.key.key NULL: the request has no key */
     unsigned char fingerprint[CRYPTO_HASH_SIZE]; /* of the body, if the request has a key */
+    const char *callback_data; /* the platform echoes it in the statuses; NULL: none */
 };
 
 void send_copy(struct json_writer *out, const char *name, struct json object, const char *member) {
@@ -54,9 +59,9 @@ static struct json quoted_message(const struct sending *sending) {
                                                                  : (struct json){0};
 }
 
-/* The body of the call to the platform. With a key it has the id of the first request, which the
- * platform copies into the message's statuses, so that a status identifies a send whose answer from
- * the platform was lost. */
+/* The body of the call to the platform. With a key it has the id of the first request, and a queued
+ * send that of its row, which the platform copies into the message's statuses, so that a status
+ * identifies a send whose answer from the platform was lost. */
 static struct slice payload(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct message_kind *kind = sending->kind;
@@ -82,8 +87,8 @@ static struct slice payload(const struct sending *sending) {
         json_write_object(&out, kind->type);
     kind->write(&out, rq);
     json_write_end(&out);
-    if (sending->once.key.key)
-        json_write_text(&out, "biz_opaque_callback_data", sending->once.stored.request_id);
+    if (sending->callback_data)
+        json_write_text(&out, "biz_opaque_callback_data", sending->callback_data);
     json_write_end(&out);
     return json_written(&out);
 }
@@ -180,13 +185,93 @@ static int resolve(struct sending *sending) {
     return idempotency_resolve(rq, &sending->once);
 }
 
+/* --- queued sends --- */
+
+enum { QUEUED_MS = 24 * 60 * 60 * 1000 /* before a send that waits expires */ };
+
+/* A send that no program would make is refused. */
+static int check_sender(struct request *rq) {
+    struct store_pulse pulse;
+    enum store_result result = store_find_pulse(rq->caller->store, "sender", &pulse);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    if (pulse.last != INT64_MIN && (clock_now() - pulse.last) / 1000 <= HEARTBEAT_SILENT_S)
+        return 0;
+    reply_header(rq, "Retry-After", "60");
+    return fail(rq, UNAVAILABLE,
+                "No sender runs, so the message was not queued. Send it without respond-async, or "
+                "have the operator start the program sender.");
+}
+
+static int reply_queued(struct request *rq, const struct store_outgoing *row) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    outgoing_json_write(&data, row);
+    json_write_end(&data);
+    reply_header(rq, "Location", arena_printf(rq->arena, "/v2/outgoing/%s", row->id));
+    reply_header(rq, "Preference-Applied", "respond-async");
+    return reply_accepted(rq, json_written(&data));
+}
+
+/* Inserts the row. That of a request that is continued is there already, perhaps sent. */
+static int insert_row(const struct sending *sending) {
+    struct request *rq = sending->rq;
+    const struct caller *caller = rq->caller;
+    struct store_outgoing row = {
+        .id = sending->callback_data,
+        .user_id = caller->user.id,
+        .account_id = caller->line.account_id,
+        .line_id = caller->line.id,
+        .recipient = sending->phone ? sending->phone : sending->bsuid,
+        .body = payload(sending),
+        .send_at = rq->now,
+        .expires_at = rq->now + QUEUED_MS,
+        .created_at = rq->now,
+        .by = caller->actor,
+    };
+    enum store_result result = store_insert_outgoing(caller->store, &row);
+    if (result == STORE_OK)
+        result = store_find_outgoing(caller->store, rq->arena, row.user_id, row.id, &row);
+    return result == STORE_OK ? reply_queued(rq, &row) : state_fail(rq, result);
+}
+
+/* The kind of the message of the request, for `queue`. */
+static const struct message_kind *queued_kind;
+
+static int queue(struct request *rq, const char *request_id) {
+    struct sending sending = {.rq = rq, .kind = queued_kind};
+    struct store_claim claim;
+    read_recipient(&sending);
+    sending.callback_data = arena_printf(rq->arena, "out_%s", request_id + strlen("req_"));
+    if (check_sender(rq) || refuse_blocked(&sending) || claim_thread(&sending, &claim))
+        return -1;
+    if (insert_row(&sending) == 0)
+        return 0;
+    claim_release(rq, &claim);
+    return -1;
+}
+
+static int queue_message(struct request *rq, const struct message_kind *kind) {
+    char request_id[ID_SIZE];
+    queued_kind = kind;
+    if (idempotency_has_key())
+        return idempotency_queue(rq, queue);
+    id_make(request_id, "req_", rq->now);
+    return queue(rq, request_id);
+}
+
 int send_message(struct request *rq, const struct message_kind *kind) {
     struct sending sending = {.rq = rq, .kind = kind};
+    if (prefer_has(request_variable("HTTP_PREFER"), "respond-async", ""))
+        return queue_message(rq, kind);
     read_recipient(&sending);
     if (!idempotency_has_key())
         return deliver_allowed(&sending);
     idempotency_fingerprint(rq, sending.fingerprint);
-    switch (idempotency_begin(rq, sending.fingerprint, &sending.once)) {
+    const enum idempotency_state state = idempotency_begin(rq, sending.fingerprint, &sending.once);
+    sending.callback_data = sending.once.stored.request_id;
+    switch (state) {
     case IDEMPOTENCY_NEW: return deliver_once(&sending);
     case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &sending.once, sending.fingerprint);
     case IDEMPOTENCY_ACCEPTED: return resolve(&sending);

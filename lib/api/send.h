@@ -1,5 +1,6 @@
 /* Sends a message (spec 4.3, 4.4): refuses blocked contacts, calls the platform, records the
- * message that it accepted, and answers with the platform's answer. */
+ * message that it accepted, and answers with the platform's answer. With `Prefer: respond-async` it
+ * queues the message for the sender instead (store/outgoing.h), and answers with its row. */
 #ifndef SWITCHBOARD_SEND_H
 #define SWITCHBOARD_SEND_H
 

@@ -3,18 +3,11 @@
 #include <stdio.h>
 
 #include "api/keep.h"
+#include "payload/send_answer.h"
 #include "web/reply.h"
 
 const char *sent_wamid(const struct request *rq, struct json answer) {
-    const char *id = json_text(json_get(json_first(json_get(answer, "messages")), "id"), rq->arena);
-    return id && *id ? id : NULL;
-}
-
-/* The phone in the platform's form (`wa_id`), which may differ from the one that was sent; NULL
- * when `wa_id` is not a phone. */
-static const char *normalized_phone(struct json contact, struct arena *arena) {
-    const char *wa_id = json_text(json_get(contact, "wa_id"), arena);
-    return wa_id && *wa_id && wa_id[strspn(wa_id, "0123456789")] == '\0' ? wa_id : NULL;
+    return send_answer_wamid(rq->arena, answer);
 }
 
 /* Keeps the send, and with a key the reply. */
@@ -30,12 +23,11 @@ static void keep(struct request *rq, const struct store_send *send, struct idemp
 void sent_record(struct request *rq, struct json answer, struct store_send *send,
                  struct idempotency *once) {
     const struct caller *caller = rq->caller;
-    struct json contact = json_first(json_get(answer, "contacts"));
     send->user_id = caller->user.id;
     send->account_id = caller->line.account_id;
     send->line_id = caller->line.id;
     send->wamid = sent_wamid(rq, answer);
-    send->wa_id = send->phone ? normalized_phone(contact, rq->arena) : NULL;
+    send->wa_id = send->phone ? send_answer_phone(rq->arena, answer) : NULL;
     if (send->phone)
         send->bsuid = NULL;
     send->by_id = caller->actor.id;

@@ -31,7 +31,7 @@ int resources_configure(struct resources *resources, const char **error) {
     if (config_read(resources->config_path, next, &config, error))
         return -1;
     if (resources->needs && names_other_files(resources, &config, next)) {
-        *error = "it names other files than those which this courier is confined to: restart it";
+        *error = "it names other files than those which this process is confined to: restart it";
         return -1;
     }
     struct arena used = resources->arenas[0];

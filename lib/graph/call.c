@@ -16,20 +16,25 @@ char *graph_escape(struct arena *arena, struct slice text) {
     return out.p;
 }
 
+void graph_call_describe(struct http_client *http, const struct config *config, struct arena *arena,
+                         const struct graph_call *call) {
+    http_set(
+        http, CURLOPT_URL,
+        arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
+    http_set(http, CURLOPT_TIMEOUT_MS,
+             call->limit_ms ? (long)call->limit_ms : (long)GRAPH_CALL_TIMEOUT_MS);
+    if (call->body.p) {
+        http_add_header(http, "Content-Type: application/json");
+        http_set(http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
+        http_set(http, CURLOPT_POSTFIELDS, call->body.p);
+    }
+}
+
 void graph_call(const struct config *config, struct arena *arena, const struct graph_call *call,
                 struct graph_answer *answer) {
     struct transfer transfer;
     transfer_start(&transfer, config, arena, call->token, answer);
     transfer.is_repeatable = strcmp(call->method, "GET") == 0;
-    http_set(
-        &transfer.http, CURLOPT_URL,
-        arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
-    http_set(&transfer.http, CURLOPT_TIMEOUT_MS,
-             call->limit_ms ? (long)call->limit_ms : (long)GRAPH_CALL_TIMEOUT_MS);
-    if (call->body.p) {
-        http_add_header(&transfer.http, "Content-Type: application/json");
-        http_set(&transfer.http, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-        http_set(&transfer.http, CURLOPT_POSTFIELDS, call->body.p);
-    }
+    graph_call_describe(&transfer.http, config, arena, call);
     transfer_perform(&transfer);
 }

@@ -22,6 +22,11 @@ struct graph_call {
 void graph_call(const struct config *config, struct arena *arena, const struct graph_call *call,
                 struct graph_answer *answer);
 
+/* Sets URL, time limit and body of the call on a handle that transfer_start has set up. */
+struct http_client;
+void graph_call_describe(struct http_client *http, const struct config *config, struct arena *arena,
+                         const struct graph_call *call);
+
 /* Returns `text`, percent-encoded for a path segment or a query value (RFC 3986 2.3), in `arena`.
  */
 char *graph_escape(struct arena *arena, struct slice text);

@@ -57,12 +57,9 @@ static int on_progress(void *context, curl_off_t to_receive, curl_off_t received
     return transfer->is_stalled;
 }
 
-void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
-                    const char *token, struct graph_answer *answer) {
+void transfer_start_with(struct transfer *transfer, CURL *curl, const struct config *config,
+                         struct arena *arena, const char *token, struct graph_answer *answer) {
     static const struct http_use use = {IDLE_SECONDS, on_header, on_body, on_request};
-    static CURL *curl; /* the handle of this process, and its open connection */
-    if (!curl)
-        curl = curl_easy_init();
     *answer = (struct graph_answer){0};
     arena_reserve(arena, ANSWER_ROOM);
     *transfer = (struct transfer){.http.curl = curl,
@@ -74,6 +71,14 @@ void transfer_start(struct transfer *transfer, const struct config *config, stru
     http_start(&transfer->http, config, &use, transfer);
     if (token)
         http_add_header(&transfer->http, arena_printf(arena, "Authorization: Bearer %s", token));
+}
+
+void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
+                    const char *token, struct graph_answer *answer) {
+    static CURL *curl; /* the handle of this process, and its open connection */
+    if (!curl)
+        curl = curl_easy_init();
+    transfer_start_with(transfer, curl, config, arena, token, answer);
 }
 
 void transfer_limit_stall(struct transfer *transfer) {
@@ -128,12 +133,10 @@ static bool is_whole_refusal(const struct transfer *transfer, CURLcode code, lon
            (curl_off_t)transfer->body.n == length;
 }
 
-CURLcode transfer_perform(struct transfer *transfer) {
+CURLcode transfer_end(struct transfer *transfer, CURLcode code) {
     struct graph_answer *answer = transfer->answer;
     long status = 0;
-    CURLcode code = http_ready(&transfer->http);
-    if (code == CURLE_OK) {
-        code = curl_easy_perform(transfer->http.curl);
+    if (transfer->sent > 0) {
         curl_easy_getinfo(transfer->http.curl, CURLINFO_RESPONSE_CODE, &status);
         code = is_whole_refusal(transfer, code, status) ? CURLE_OK : code;
     }
@@ -144,4 +147,9 @@ CURLcode transfer_perform(struct transfer *transfer) {
     answer->ms = clock_monotonic() - transfer->started;
     answer->was_sent = transfer->sent > 0;
     return code;
+}
+
+CURLcode transfer_perform(struct transfer *transfer) {
+    const CURLcode code = http_ready(&transfer->http);
+    return transfer_end(transfer, code == CURLE_OK ? curl_easy_perform(transfer->http.curl) : code);
 }

@@ -33,6 +33,10 @@ struct transfer {
 void transfer_start(struct transfer *transfer, const struct config *config, struct arena *arena,
                     const char *token, struct graph_answer *answer);
 
+/* The same with the handle `curl` of the caller: NULL makes the call fail. */
+void transfer_start_with(struct transfer *transfer, CURL *curl, const struct config *config,
+                         struct arena *arena, const char *token, struct graph_answer *answer);
+
 /* Appends bytes to the answer's body: the default write function. Returns what a libcurl write
  * function must return. */
 size_t transfer_keep(struct transfer *transfer, struct slice bytes);
@@ -58,5 +62,9 @@ size_t transfer_pause(struct transfer *transfer);
 
 /* Makes the call and fills the answer. Returns libcurl's result code. */
 CURLcode transfer_perform(struct transfer *transfer);
+
+/* Fills the answer of a call that another has made with the handle, with libcurl's result `code`.
+ * Returns the code: CURLE_OK when the platform has answered. */
+CURLcode transfer_end(struct transfer *transfer, CURLcode code);
 
 #endif

@@ -36,7 +36,8 @@ enum { HEARTBEAT_SILENT_S = 120 /* since the last heartbeat; a courier makes one
 /* Whether a process of the program runs on any host, as far as its heartbeats show. */
 bool heartbeat_is_running(const struct store_pulse *pulse, int64_t now);
 
-/* Lists the heartbeats of all hosts in the order of name and host. */
+/* Lists the heartbeats of the couriers in the order of their hosts. Each host has one, and its
+ * sender uses the same key file. */
 enum store_result store_list_heartbeats(struct store *store, struct arena *arena,
                                         struct store_heartbeat **heartbeats, size_t *count);
 

@@ -109,8 +109,9 @@ struct store_send {
     const char *flow_id;                           /* the flow that it opens; NULL: none, or the
                                                       template's */
     const char *flow_token;                        /* the token of its flow; NULL: none */
-    const char *by_id;   /* who sent it: mbr_... or tok_...; NULL: the main token */
-    const char *by_name; /* its name; NULL with by_id */
+    const char *by_id;       /* who sent it: mbr_... or tok_...; NULL: the main token */
+    const char *by_name;     /* its name; NULL with by_id */
+    const char *outgoing_id; /* its row of outgoing.h, which is then accepted; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };

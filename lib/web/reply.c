@@ -105,6 +105,12 @@ int reply_data(struct request *rq, struct slice data) {
     return 0;
 }
 
+int reply_accepted(struct request *rq, struct slice data) {
+    reply_data(rq, data);
+    rq->reply.status = 202;
+    return 0;
+}
+
 int reply_body(struct request *rq, int status, const char *content_type, struct slice body) {
     rq->reply.status = status;
     rq->reply.content_type = content_type;

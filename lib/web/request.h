@@ -220,6 +220,9 @@ int fail_on_issues(struct request *rq, struct issues *issues);
 /* Answers 200 {"success":true,"data":<data>}; `data` is JSON, sent unchanged. Returns 0. */
 int reply_data(struct request *rq, struct slice data);
 
+/* The same with 202: the request is carried out later (RFC 9110 15.3.3). */
+int reply_accepted(struct request *rq, struct slice data);
+
 /* Answers `status` with a body that is not an envelope. Returns 0. */
 int reply_body(struct request *rq, int status, const char *content_type, struct slice body);
 

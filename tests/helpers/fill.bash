@@ -83,6 +83,11 @@ UPDATE thread SET changed = rowid WHERE rowid % 100 = 1;
 UPDATE user SET change_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
 INSERT INTO thread_claim (thread_id, user_id, claimed_until, answered)
     SELECT 'thr_' || suffix, user_id, 0, i FROM row WHERE i <= $share;
+INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at, next_at, expires_at,
+        created_at, finished_at)
+    SELECT 'out_' || suffix, user_id, account_id, line_id, printf('1777%09d', i), CAST('{}' AS BLOB),
+    iif(i % 10, 'accepted', 'queued'), i, i, now + 86400000, i, iif(i % 10, yesterday, NULL) FROM row, at
+    WHERE i <= $share;
 INSERT INTO note (id, user_id, thread_id, text, created_at)
     SELECT 'not_' || suffix, user_id, 'thr_' || suffix, 'x', i FROM row WHERE i <= $share;
 INSERT INTO thread_alias (id, user_id, thread_id) SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;

@@ -42,6 +42,7 @@ sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002", sessionId: "ses_sample",
         threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
         wamid: "wamid.sample", eventId: "evt_00000000000000000000000001",
+        outgoingId: "out_sample",
         webhookId: "whk_sample", tokenId: "tok_sample",
         memberId: "mbr_sample", invitationId: "inv_sample", noteId: "not_sample",
         replyId: "rpl_sample"};
@@ -200,6 +201,15 @@ have_factor_sample() {
     fi
 }
 
+# Makes the queued send of the samples, which one route cancels.
+have_outgoing() {
+    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state,
+            send_at, next_at, expires_at, created_at)
+        SELECT 'out_sample', user_id, '$ACCOUNT', 'lin_sample', '15550007005', x'7b7d', 'queued',
+            1, 1, 9999999999999, 1 FROM thread WHERE id = 'thr_sample'
+        ON CONFLICT (id) DO NOTHING"
+}
+
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
 # of the samples.
 have_webhook() {
@@ -265,6 +275,7 @@ each_route() {
             have_factor_sample PERSON_ "$route"
             sample=${sample//287082/$code} whole=${whole//287082/$code}
             ;;
+        */outgoing/*) have_outgoing ;;
         # another route has begun it
         */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac

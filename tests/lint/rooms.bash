@@ -8,19 +8,21 @@ engine base
 web base
 store base engine store/inbox store/login
 store/count base engine store
-store/inbox base engine store store/count
+store/outgoing base engine store
+store/inbox base engine store store/count store/outgoing
 store/login base engine store
 store/event base engine store store/count
-store/life base engine store store/inbox store/event
-store/ingest base engine store store/inbox store/event store/count
+store/life base engine store store/inbox store/event store/outgoing
+store/ingest base engine store store/inbox store/event store/count store/outgoing
 store/move base engine store
 graph base
 setup base store graph
 payload base web store
 api base web store graph payload delivery
 delivery base store
+sending base store graph payload delivery
 cgi-bin base web store graph setup payload api delivery
-tools base web store graph setup payload delivery
+tools base web store graph setup payload delivery sending
 sandbox base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sandbox/nodes sandbox/control
 sandbox/text base
 sandbox/wire base sandbox/text

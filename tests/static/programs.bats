@@ -28,7 +28,7 @@ teardown() {
 
 # Prints the installed programs of the static build.
 programs() {
-    find "$built/cgi-bin" "$built"/tools/{switchboard,pool,courier} -type f
+    find "$built/cgi-bin" "$built"/tools/{switchboard,pool,courier,sender} -type f
 }
 
 # The process of a pid file executes this program: executes PID_FILE PROGRAM

@@ -10,6 +10,7 @@
 #include "store/flow.h"
 #include "store/forward.h"
 #include "store/note.h"
+#include "store/outgoing.h"
 #include "store/read_mark.h"
 #include "twin.h"
 
@@ -437,6 +438,56 @@ static inline void assign_removed(int twin, int round) {
     else if (is_phase(round, 2, 3) && twin == 0 &&
              ask(text("SELECT count(*) FROM thread WHERE assignee_id = '%s'", agent_of(round))))
         fault("the thread is assigned to a member who may not answer");
+}
+
+/* --- queued sends: each is taken once, by the sender that has the lease --- */
+
+static inline void insert_outgoing(const char *id) {
+    const struct store_outgoing row = {.id = id,
+                                       .user_id = user_id,
+                                       .account_id = account_id,
+                                       .line_id = line_id,
+                                       .recipient = id,
+                                       .body = SLICE("{}"),
+                                       .send_at = 1,
+                                       .expires_at = now + 1000000,
+                                       .created_at = now};
+    does(store_insert_outgoing(store, &row));
+}
+
+static inline void take_outgoing(const char *owner) {
+    const char *take_id = new_id("tak_");
+    const struct store_take take = {owner, take_id, line_id, 4, now};
+    struct store_outgoing *rows;
+    size_t count;
+    if (!does(store_take_outgoing(store, &scratch, &take, &rows, &count)))
+        return;
+    for (size_t i = 0; i < count; i++)
+        does(store_end_outgoing(store, &(struct outgoing_outcome){.id = rows[i].id,
+                                                                  .owner = owner,
+                                                                  .take_id = take_id,
+                                                                  .state = "failed",
+                                                                  .now = now}));
+}
+
+static inline void send_outgoing(int twin, int round) {
+    const char *id = text("out_%s_%d", user_id, round), *owner = text("snd_%d", twin);
+    bool is_held;
+    size_t count;
+    insert_outgoing(id);
+    if (does(store_hold_sender_lease(store, owner, now, &is_held)) && is_held) {
+        take_outgoing(owner);
+        does(store_end_sender_lease(store, owner, now));
+    }
+    does(store_expire_outgoing(store, now, &count));
+    may(store_cancel_outgoing(store, user_id, id, now), STORE_CONFLICT);
+    may(store_delete_old_outgoing(store, now, &count), STORE_BUSY);
+    does(store_hold_outgoing(store, now, &count));
+}
+
+static inline void verify_outgoing(int rounds) {
+    holds(rounds, "SELECT count(*) FROM outgoing WHERE user_id = '%s'", user_id);
+    holds(0, "SELECT count(*) FROM outgoing WHERE user_id = '%s' AND attempts > 1", user_id);
 }
 
 /* --- notes: one is deleted once, while others are added --- */

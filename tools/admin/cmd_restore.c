@@ -1,5 +1,6 @@
 /* switchboard restore */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -7,6 +8,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "store/outgoing.h"
 #include "store/sealed.h"
 #include "store/upkeep.h"
 
@@ -39,8 +41,7 @@ static const char *time_of(struct arena *arena, const char *path) {
 
 /* Whether the key file opens the secrets of the backup: a gateway that cannot open them answers 500
  * to each request that calls the platform. */
-static bool accept(struct store *backup, void *context) {
-    struct invocation *call = context;
+static bool has_open_secrets(struct store *backup, struct invocation *call) {
     const char *path = call->operands[0], *key_file = call->config.secret_key_file, *error;
     struct arena *arena = &call->arena;
     struct buffer ids = buffer_in(arena);
@@ -69,11 +70,70 @@ static bool accept(struct store *backup, void *context) {
     return !closed;
 }
 
+/* --- queued sends: they may have been sent since the backup --- */
+
+/* A restoration, whose backup is copied if sends wait in it. */
+struct restoring {
+    struct invocation *call;
+    const char *copy; /* the path of the copy */
+    bool is_copied;
+};
+
+/* Copies a backup in which sends wait: the sends of the copy are held before a sender sees them. An
+ * older schema has none. */
+static bool copy_if_waiting(struct store *backup, struct restoring *restoring) {
+    bool waits = false;
+    if (store_has_waiting_outgoing(backup, &waits) != STORE_OK || !waits)
+        return true;
+    restoring->is_copied = store_backup(backup, restoring->copy) == STORE_OK;
+    if (!restoring->is_copied)
+        fail("the backup cannot be copied to hold its queued sends: %s", store_reason(backup));
+    return false;
+}
+
+static bool accept(struct store *backup, void *context) {
+    struct restoring *restoring = context;
+    return (restoring->call->options[OPTION_FORCE] || has_open_secrets(backup, restoring->call)) &&
+           copy_if_waiting(backup, restoring);
+}
+
+static enum store_result hold_copy(struct restoring *restoring) {
+    struct store *copy;
+    size_t held = 1;
+    enum store_result result = store_open(restoring->copy, &copy);
+    while (result == STORE_OK && held)
+        result = store_hold_outgoing(copy, clock_now(), &held);
+    if (result != STORE_OK)
+        fail("the queued sends of the backup cannot be held: %s", store_reason(copy));
+    store_close(copy);
+    return result;
+}
+
+/* Restores the backup, or the copy whose sends are held. */
+static enum store_result restore(struct invocation *call, struct store_restoration *done) {
+    struct restoring restoring = {
+        .call = call,
+        .copy = arena_printf(&call->arena, "%s.restoring", call->config.database_name)};
+    *done = (struct store_restoration){.accept = accept, .context = &restoring};
+    enum store_result result =
+        store_restore(call->config.database, call->operands[0], done, &call->store);
+    if (!restoring.is_copied)
+        return result;
+    store_close(call->store);
+    call->store = NULL;
+    *done = (struct store_restoration){.accept = NULL};
+    if (hold_copy(&restoring) == STORE_OK)
+        result = store_restore(call->config.database, restoring.copy, done, &call->store);
+    else
+        done->is_refused = true;
+    unlink(restoring.copy);
+    return result;
+}
+
 int restore_run(struct invocation *call) {
     const char *path = call->operands[0], *database = call->config.database_name;
-    struct store_restoration done = {.accept = call->options[OPTION_FORCE] ? NULL : accept,
-                                     .context = call};
-    enum store_result result = store_restore(call->config.database, path, &done, &call->store);
+    struct store_restoration done;
+    enum store_result result = restore(call, &done);
     if (done.is_refused)
         return EXIT_FAILED;
     if (result == STORE_CONFLICT || result == STORE_NOT_FOUND)

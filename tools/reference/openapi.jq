@@ -142,7 +142,9 @@ def answers: . as $route | .data as $data
     | (if any(.answers[]; .status | IN(200, 301)) then {}
         else {"200": ({description: "Done."} + answer("200"; ["application/json"]; $data))} end)
     + ([.answers[] | . as $answer | {key: "\(.status)", value: ({description: .text}
-            + ($route | answer("\($answer.status)"; $answer.types; $data)))}]
+            + ($route | if $answer.status == 202
+                then del(.answer) | answer("202"; $answer.types; reference("Outgoing"))
+                else answer("\($answer.status)"; $answer.types; $data) end))}]
         | from_entries);
 def refusals: . as $route | [.errors | group_by(.status)[] | {key: "\(.[0].status)", value: {
         description: ([.[] | "\(.error): \(.text)"] | map(plain) | join(" ")),

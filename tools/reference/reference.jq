@@ -34,6 +34,9 @@ def with_examples($schemas): walk(if type == "object" and has("$example") then
 def sends: any(.requires[]; . == "line")
     and (.body != "json" or .kinds != [] or any(.members[]; .path == "to"));
 
+# Whether the route sends a message, which it can queue.
+def queues: sends and (.path | test("^/v2/(messages|templates)/"));
+
 # Whether the scope describes the route.
 def covers($scope): . as $route | $scope.name as $name
     | if $name == "Every route" then $scope.page | IN("README.md", $route.page)
@@ -45,6 +48,7 @@ def covers($scope): . as $route | $scope.name as $name
         any($route.members[]; .path == "password")
     elif $name == "Every route that requires a line" then any($route.requires[]; . == "line")
     elif $name == "Every route that sends" then sends
+    elif $name == "Every route that sends a message" then queues
     elif $name == "Every route with a JSON body" then $route.body == "json"
     elif $name == "Every route that takes a query" then $route.query != []
     elif $name == "Every route that calls the platform" then
@@ -53,7 +57,9 @@ def covers($scope): . as $route | $scope.name as $name
 
 def known_groups: ["Every route", "Every route that requires a token or a session",
     "Every route that requires a session", "Every route that takes a password",
-    "Every route that requires a line", "Every route that sends", "Every route with a JSON body",
+    "Every route that requires a line", "Every route that sends",
+    "Every route that sends a message",
+    "Every route with a JSON body",
     "Every route that takes a query", "Every route that calls the platform", "No route"];
 
 # The last text counts: scopes are in the order README, page, route.

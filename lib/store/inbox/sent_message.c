@@ -8,6 +8,7 @@
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
 #include "store/inbox/thread.h"
+#include "store/outgoing/outgoing_row.h"
 
 /* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
  * there is none, or on failure. */
@@ -157,7 +158,8 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .at = send->now,
                             .is_answer = thread_counts_type(send->type)};
     while (sql_transact(store))
-        if (lock_send(store, send) && read_stored(store, send, &stored) && !stored.has_send &&
+        if (lock_send(store, send) && outgoing_accept(store, send) &&
+            read_stored(store, send, &stored) && !stored.has_send &&
             find_or_insert_contact(store, send, contact_id) &&
             change_next(store, send->user_id, &thread.change) &&
             thread_upsert(store, &thread, thread_id) &&

@@ -5,6 +5,7 @@
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
+#include "store/outgoing/outgoing_row.h"
 
 /* A message's status never goes back. Only a status that proves delivery replaces `failed`. */
 enum { RANK_SENT = 1, RANK_FAILED, RANK_DELIVERED, RANK_READ };
@@ -222,7 +223,8 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
         return false;
     if (known.is_erased)
         return ingest_skip_erased(in, update);
-    if (!update_idempotency_key(in, status))
+    if (!update_idempotency_key(in, status) ||
+        !outgoing_confirm(in->store, in->owner.user_id, status->tracking, status->wamid, in->now))
         return false;
     const bool is_known = known.id[0];
     if (is_known && !insert_known_status(in, update, known.id, &is_repeated))

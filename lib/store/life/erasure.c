@@ -427,6 +427,28 @@ static bool erase_notes(struct erasing *e) {
     return !sql_failed(e->store);
 }
 
+/* Sends that wait are not sent any more. The erasure waits for those that are being sent: what they
+ * store is erased after that. */
+static bool erase_outgoing(struct erasing *e) {
+    static struct statement list = {
+        .sql = "SELECT id, recipient, body FROM outgoing WHERE account_id = ?1 AND id > ?2 "
+               "AND created_at <= ?3 ORDER BY id LIMIT ?4"};
+    static struct statement s = {.sql =
+                                     "DELETE FROM outgoing WHERE id = ?1 AND state <> 'sending'"};
+    const char *const before = e->place;
+    const struct buffer ids = list_named(e, &list, e->account_id, true);
+    for (size_t i = 0; i < count_of(&ids); i++) {
+        if (!sql_run(e->store, &s, TEXT(items_of(&ids)[i])))
+            return false;
+        e->waits = e->waits || sql_changes(e->store) == 0;
+    }
+    if (e->waits) {
+        e->place = before;
+        e->is_over = false;
+    }
+    return !sql_failed(e->store);
+}
+
 /* A key keeps its row, so that a repeated request does not send to the person again: the answer is
  * replaced. A key that names the person goes. */
 static bool erase_answers(struct erasing *e) {
@@ -523,8 +545,9 @@ static bool end_erasure(struct erasing *e) {
 
 /* The steps, in the order of their numbers in the table erasure. */
 static bool (*const steps[])(struct erasing *) = {
-    erase_messages,    erase_threads, erase_events,  erase_other_events, erase_turns, erase_updates,
-    erase_flow_tokens, erase_notes,   erase_answers, erase_refusals,     end_erasure,
+    erase_outgoing,     erase_messages, erase_threads,  erase_events,
+    erase_other_events, erase_turns,    erase_updates,  erase_flow_tokens,
+    erase_notes,        erase_answers,  erase_refusals, end_erasure,
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 

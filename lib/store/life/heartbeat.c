@@ -49,7 +49,8 @@ bool heartbeat_is_running(const struct store_pulse *pulse, int64_t now) {
 enum store_result store_list_heartbeats(struct store *store, struct arena *arena,
                                         struct store_heartbeat **heartbeats, size_t *count) {
     static struct statement s = {.sql = "SELECT name, host, pid, beat_at, keys, clock_ahead_ms, "
-                                        "ended_at FROM heartbeat ORDER BY name, host"};
+                                        "ended_at FROM heartbeat WHERE name = 'courier' "
+                                        "ORDER BY host"};
     struct buffer rows = buffer_in(arena);
     sql_start_with(store, &s, NULL, 0);
     while (sql_row(store, &s)) {

@@ -5,6 +5,7 @@
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/logins.h"
+#include "store/outgoing.h"
 
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
 
@@ -166,6 +167,8 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
         result = prune_webhooks(store, removed);
     if (result == STORE_OK && !*removed)
         result = store_delete_old_logins(store, now, ROWS_AT_ONCE, removed);
+    if (result == STORE_OK && !*removed)
+        result = store_delete_old_outgoing(store, now, removed);
     if (result == STORE_OK && !*removed)
         result = store_delete_heartbeats(store, now - heartbeat_kept, removed);
     return result;

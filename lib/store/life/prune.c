@@ -8,6 +8,7 @@
 #include "store/chore.h"
 #include "store/life/removal.h"
 #include "store/note.h"
+#include "store/outgoing/outgoing_row.h"
 #include "store/retention.h"
 
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
@@ -361,6 +362,7 @@ static bool delete_empty(struct walk *walk, const struct part *part) {
         return false;
     for (size_t i = 0; i < empty_count(part); i++)
         if (is_still_empty(walk, &threads[i]) &&
+            !outgoing_waits(walk->store, part->account_id, of[i].names, of[i].count) &&
             !delete_thread(walk, part->account_id, &threads[i], &of[i]))
             return false;
     return !sql_failed(walk->store);

@@ -1,0 +1,11 @@
+/* A queued send as answers show it. */
+#ifndef SWITCHBOARD_OUTGOING_JSON_H
+#define SWITCHBOARD_OUTGOING_JSON_H
+
+#include "base/json.h"
+#include "store/outgoing.h"
+
+/* Writes the members of the open object. */
+void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row);
+
+#endif

@@ -1,0 +1,66 @@
+#include "sending/pace.h"
+
+enum { SECOND = 1000, INTERVALS = 10 /* of a second; the bucket holds the tokens of one */ };
+static const double slower = 0.75, rise = 0.02 /* of the set rate, each second */;
+
+void pace_init(struct pace *pace) {
+    pace->table = (struct table){.entries = pace->lines,
+                                 .size = sizeof *pace->lines,
+                                 .most = PACE_LINES,
+                                 .hashes = pace->hashes};
+}
+
+static double set_rate(bool is_coexisting) {
+    return is_coexisting ? PACE_RATE_COEXISTING : PACE_RATE;
+}
+
+struct pace_line *pace_find(struct pace *pace, const char *line_id, bool is_coexisting,
+                            int64_t now) {
+    bool is_new;
+    struct pace_line *line = table_find(&pace->table, line_id, &is_new);
+    if (is_new) {
+        line->rate = set_rate(is_coexisting);
+        line->tokens = 1;
+        line->filled_at = now;
+    }
+    return line;
+}
+
+static void fill(struct pace_line *line, bool is_coexisting, int64_t now) {
+    const double most = set_rate(is_coexisting);
+    const double seconds = (double)(now - line->filled_at) / SECOND;
+    if (seconds <= 0)
+        return;
+    line->rate += seconds * rise * most;
+    if (line->rate > most)
+        line->rate = most;
+    const double depth = line->rate / INTERVALS > 1 ? line->rate / INTERVALS : 1;
+    line->tokens += seconds * line->rate;
+    if (line->tokens > depth)
+        line->tokens = depth;
+    line->filled_at = now;
+}
+
+size_t pace_room(struct pace_line *line, bool is_coexisting, int64_t now) {
+    fill(line, is_coexisting, now);
+    return now < line->blocked_until || line->tokens < 1 ? 0 : (size_t)line->tokens;
+}
+
+void pace_use(struct pace_line *line, size_t rows) {
+    line->tokens -= (double)rows;
+    line->entry.load += rows;
+}
+
+void pace_slow(struct pace_line *line, int64_t now) {
+    if (line->slowed_at && now - line->slowed_at < SECOND)
+        return;
+    line->slowed_at = now;
+    line->rate *= slower;
+    if (line->rate < 1)
+        line->rate = 1;
+}
+
+void pace_pause(struct pace_line *line, int64_t now, int64_t ms) {
+    if (now + ms > line->blocked_until)
+        line->blocked_until = now + ms;
+}

@@ -1,0 +1,46 @@
+/* How fast each line sends: a bucket of tokens on the monotonic clock, in the memory of the only
+ * sender that takes rows. */
+#ifndef SWITCHBOARD_SENDING_PACE_H
+#define SWITCHBOARD_SENDING_PACE_H
+
+#include "delivery/table.h"
+
+enum {
+    PACE_RATE = 40,            /* rows per second of a line: half of the platform's limit */
+    PACE_RATE_COEXISTING = 10, /* of one that the business app uses too */
+    PACE_LINES = 512,          /* lines that are remembered; others begin at the full rate */
+};
+
+struct pace_line {
+    struct table_entry entry; /* its name is the line's id, its load the rows in flight */
+    double rate;              /* rows per second now */
+    double tokens;
+    int64_t filled_at, blocked_until, slowed_at; /* clock_monotonic */
+};
+
+struct pace {
+    struct pace_line lines[PACE_LINES];
+    uint32_t hashes[PACE_LINES];
+    struct table table;
+};
+
+void pace_init(struct pace *pace);
+
+/* Returns the line. The pointer is valid while it has a load, or until the next call. */
+struct pace_line *pace_find(struct pace *pace, const char *line_id, bool is_coexisting,
+                            int64_t now);
+
+/* How many rows the line may send now. */
+size_t pace_room(struct pace_line *line, bool is_coexisting, int64_t now);
+
+/* Counts rows that the line sends. */
+void pace_use(struct pace_line *line, size_t rows);
+
+/* The platform refused a row because the line is too fast: it goes on at three quarters of its
+ * rate, which then rises again. Counted once a second. */
+void pace_slow(struct pace_line *line, int64_t now);
+
+/* The line sends nothing for so long. */
+void pace_pause(struct pace_line *line, int64_t now, int64_t ms);
+
+#endif

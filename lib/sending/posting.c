@@ -1,0 +1,447 @@
+#include "sending/posting.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/counters.h"
+#include "base/crypto.h"
+#include "base/log.h"
+#include "base/seal.h"
+#include "delivery/kept_record.h"
+#include "payload/graph_send.h"
+#include "payload/send_answer.h"
+#include "sending/verdict.h"
+#include "store/erasure.h"
+#include "store/seal_context.h"
+
+enum {
+    PLANNING_LIMIT = 256 * 1024 * 1024,
+    FLIGHT_LIMIT = 64 * 1024 * 1024, /* a body of 2 MB, and the platform's answer */
+    LINES_AT_ONCE = 64,
+    ROWS_AT_ONCE = 100,
+    LATEST_START_MS = 5 * 1000, /* after the row was taken */
+    RECHECK_MS = 250,           /* of a line whose due rows wait for others */
+    CLOSED_MS = 60 * 1000,      /* before a row is tried again whose token cannot be decrypted */
+    LONGEST_PAUSE_MS = 60 * 1000,
+};
+
+bool posting_open(struct posting *posting) {
+    posting->multi = curl_multi_init();
+    id_make(posting->owner, "snd_", clock_now());
+    arena_init(&posting->planning, PLANNING_LIMIT, NULL);
+    for (size_t i = 0; i < POSTING_SLOTS; i++)
+        arena_init(&posting->flights[i].arena, FLIGHT_LIMIT, NULL);
+    pace_init(&posting->pace);
+    return posting->multi &&
+           curl_multi_setopt(posting->multi, CURLMOPT_MAXCONNECTS, (long)POSTING_SLOTS) == CURLM_OK;
+}
+
+void posting_close(struct posting *posting) {
+    for (size_t i = 0; i < POSTING_SLOTS; i++) {
+        graph_post_free(&posting->flights[i].post);
+        arena_free(&posting->flights[i].arena);
+    }
+    curl_multi_cleanup(posting->multi);
+    arena_free(&posting->planning);
+}
+
+size_t posting_count(const struct posting *posting, enum posting_slot slot) {
+    size_t count = 0;
+    for (size_t i = 0; i < POSTING_SLOTS; i++)
+        count += posting->flights[i].slot == slot;
+    return count;
+}
+
+void posting_rescan(struct posting *posting) {
+    posting->has_seen_all = posting->is_pace_full = false;
+    posting->after[0] = '\0';
+}
+
+bool posting_may_take(const struct posting *posting) {
+    return !posting->has_seen_all && posting_count(posting, POSTING_FREE) > 0 &&
+           clock_monotonic() >= posting->unreached_until;
+}
+
+/* --- the end of a flight --- */
+
+static void clear(struct flight *flight) {
+    if (flight->line)
+        flight->line->entry.load--;
+    crypto_wipe((void *)(uintptr_t)flight->call.token,
+                flight->call.token ? strlen(flight->call.token) : 0);
+    arena_reset(&flight->arena);
+    flight->line = NULL;
+    flight->call = (struct graph_call){.method = NULL};
+    flight->slot = POSTING_FREE;
+}
+
+static void log_end(const struct flight *flight, const char *state, const char *reason) {
+    struct arena arena;
+    struct json_writer line;
+    arena_init(&arena, 64 * 1024, NULL);
+    log_start(&line, &arena, strcmp(state, "accepted") == 0 ? LOG_INFO : LOG_WARN);
+    json_write_text(&line, "outgoing", flight->row.id);
+    json_write_text(&line, "state", state);
+    if (reason)
+        json_write_text(&line, "reason", reason);
+    json_write_integer(&line, "attempt", flight->row.attempts);
+    if (flight->post.answer.status)
+        json_write_integer(&line, "status", flight->post.answer.status);
+    json_write_integer(&line, "ms", flight->post.answer.ms);
+    if (flight->post.answer.failure)
+        json_write_text(&line, "error", flight->post.answer.failure);
+    log_finish(&line);
+    arena_free(&arena);
+}
+
+static enum store_result end_row(const struct posting *posting, struct store *store,
+                                 const struct flight *flight, struct outgoing_outcome outcome) {
+    outcome.id = flight->row.id;
+    outcome.owner = posting->owner;
+    outcome.take_id = flight->take_id;
+    outcome.now = clock_now();
+    log_end(flight, outcome.state, outcome.reason);
+    return store_end_outgoing(store, &outcome);
+}
+
+/* --- the record of an accepted message --- */
+
+/* The record of a row's message, in `arena`. */
+static struct store_send send_of(struct arena *arena, const struct store_outgoing *row,
+                                 const char *wamid, int64_t now) {
+    struct graph_send sent;
+    const char *error;
+    struct store_send send = {.user_id = row->user_id,
+                              .account_id = row->account_id,
+                              .line_id = row->line_id,
+                              .wamid = wamid,
+                              .type = "unknown",
+                              .body = row->body,
+                              .by_id = row->by.id,
+                              .by_name = row->by.name,
+                              .outgoing_id = row->id,
+                              .now = now};
+    if (graph_send_read(arena, "application/json", row->body, &sent, &error) == 0) {
+        send.phone = sent.phone;
+        send.bsuid = sent.phone ? NULL : sent.bsuid;
+        send.type = sent.type;
+        send.context_wamid = sent.context_wamid;
+        send.template_name = sent.template_name;
+        send.template_language = sent.template_language;
+        send.flow_id = sent.flow_id;
+        send.flow_token = sent.flow_token;
+    }
+    id_make(send.new_contact_id, "con_", now);
+    id_make(send.new_thread_id, "thr_", now);
+    id_make(send.message_id, "msg_", now);
+    return send;
+}
+
+/* Stores the message of a row, unless its recipient was erased meanwhile. */
+static enum store_result record_send(struct store *store, struct arena *arena,
+                                     const struct store_send *send, bool *is_erased) {
+    enum store_result result = store_is_send_erased(store, arena, send, is_erased);
+    return result != STORE_OK || *is_erased ? result : store_insert_send(store, send);
+}
+
+/* Keeps a message that the database does not take. Returns whether it is kept. */
+static bool keep(const struct config *config, const struct store_send *send, const char *reason) {
+    const struct kept_record record = {.send = *send};
+    const bool is_kept = kept_write(config->pending_dir, &record, send->now) == 0;
+    const int error = errno;
+    if (is_kept) {
+        counters_add(COUNTERS_RECORDS, "kept", 1);
+        log_message(LOG_WARN, "%s was accepted but not recorded: %s; it waits in pending_dir",
+                    send->wamid, reason);
+    } else {
+        log_message(LOG_ERROR, "%s was accepted but not recorded: %s; pending_dir %s: %s",
+                    send->wamid, reason, config->pending_dir, strerror(error));
+    }
+    return is_kept;
+}
+
+/* The message stays in the slot when neither the database nor the disk takes it. */
+static enum store_result record_accepted(struct posting *posting, struct flight *flight,
+                                         struct store *store, const struct config *config,
+                                         struct json answer) {
+    struct arena *arena = &flight->arena;
+    struct store_send send =
+        send_of(arena, &flight->row, send_answer_wamid(arena, answer), flight->started_at);
+    bool is_erased = false;
+    send.wa_id = send.phone ? send_answer_phone(arena, answer) : NULL;
+    enum store_result result =
+        store ? record_send(store, arena, &send, &is_erased) : STORE_UNAVAILABLE;
+    if (is_erased) /* the erasure waits for the end of the row */
+        result = end_row(posting, store, flight,
+                         (struct outgoing_outcome){.state = "suppressed", .reason = "erased"});
+    else
+        log_end(flight, "accepted", NULL);
+    if (is_erased && result == STORE_OK)
+        clear(flight);
+    else if (!is_erased &&
+             (result == STORE_OK ||
+              keep(config, &send, store ? store_reason(store) : "the database cannot be used")))
+        clear(flight);
+    return result;
+}
+
+/* --- all outcomes --- */
+
+/* The pauses that the verdict makes. */
+static void adapt(struct posting *posting, struct flight *flight, struct verdict *verdict) {
+    const int64_t now = clock_monotonic();
+    if (verdict->was_not_sent) {
+        const int64_t longer = posting->unreached_ms * 2;
+        if (now >= posting->unreached_until)
+            posting->unreached_ms = !longer                     ? 1000
+                                    : longer < LONGEST_PAUSE_MS ? longer
+                                                                : LONGEST_PAUSE_MS;
+        posting->unreached_until = now + posting->unreached_ms;
+        verdict->wait_ms = posting->unreached_ms;
+        return;
+    }
+    posting->unreached_ms = 0;
+    if (verdict->is_too_fast)
+        pace_slow(flight->line, now);
+    if (verdict->pause_ms)
+        pace_pause(flight->line, now, verdict->pause_ms);
+}
+
+static enum store_result record_one(struct posting *posting, struct flight *flight,
+                                    struct store *store, const struct config *config) {
+    struct verdict verdict = verdict_of(&flight->arena, &flight->post.answer, flight->row.attempts);
+    adapt(posting, flight, &verdict);
+    if (strcmp(verdict.state, "accepted") == 0)
+        return record_accepted(posting, flight, store, config, verdict.answer);
+    if (!store)
+        return STORE_UNAVAILABLE;
+    const enum store_result result =
+        end_row(posting, store, flight,
+                (struct outgoing_outcome){.state = verdict.state,
+                                          .reason = verdict.reason,
+                                          .error = verdict.error,
+                                          .is_free = verdict.is_free,
+                                          .next_at = clock_now() + verdict.wait_ms});
+    if (result == STORE_OK)
+        clear(flight);
+    return result;
+}
+
+enum store_result posting_record(struct posting *posting, struct store *store,
+                                 const struct config *config) {
+    enum store_result result = STORE_OK;
+    for (size_t i = 0; i < POSTING_SLOTS; i++) {
+        struct flight *flight = &posting->flights[i];
+        if (flight->slot != POSTING_ENDED)
+            continue;
+        const enum store_result one = record_one(posting, flight, store, config);
+        result = result == STORE_OK ? one : result;
+        posting_rescan(posting);
+    }
+    return result;
+}
+
+enum store_result posting_record_confirmed(struct posting *posting, struct store *store,
+                                           size_t *count) {
+    struct arena *arena = &posting->planning;
+    struct store_outgoing *rows;
+    enum store_result result = store_list_unrecorded(store, arena, ROWS_AT_ONCE, &rows, count);
+    for (size_t i = 0; i < *count && result == STORE_OK; i++) {
+        const struct store_send send = send_of(arena, &rows[i], rows[i].wamid, rows[i].finished_at);
+        bool is_erased = false;
+        result = record_send(store, arena, &send, &is_erased);
+    }
+    arena_reset(arena);
+    return result;
+}
+
+/* --- taking --- */
+
+static struct flight *find_slot(struct posting *posting) {
+    for (size_t i = 0; i < POSTING_SLOTS; i++)
+        if (posting->flights[i].slot == POSTING_FREE)
+            return &posting->flights[i];
+    return NULL;
+}
+
+/* Copies of the row what is needed until its outcome is stored. */
+static struct store_outgoing copy_row(struct arena *arena, const struct store_outgoing *row) {
+    struct store_outgoing copy = *row;
+    copy.id = arena_copy(arena, slice_of(row->id));
+    copy.user_id = arena_copy(arena, slice_of(row->user_id));
+    copy.account_id = arena_copy(arena, slice_of(row->account_id));
+    copy.line_id = arena_copy(arena, slice_of(row->line_id));
+    copy.phone_number_id = arena_copy(arena, slice_of(row->phone_number_id));
+    copy.recipient = arena_copy(arena, slice_of(row->recipient));
+    copy.body.p = arena_copy(arena, row->body);
+    if (row->by.id)
+        copy.by = (struct actor){arena_copy(arena, slice_of(row->by.id)),
+                                 arena_copy(arena, slice_of(row->by.name))};
+    return copy;
+}
+
+/* Why the row must not be posted now; state NULL: nothing. */
+static enum store_result find_hindrance(struct flight *flight, struct store *store,
+                                        const struct store_outgoing *row,
+                                        const struct keyring *keys,
+                                        struct outgoing_outcome *outcome) {
+    struct arena *arena = &flight->arena;
+    struct graph_send sent;
+    const char *error;
+    bool blocked = false;
+    *outcome = (struct outgoing_outcome){.state = NULL};
+    if (row->hindrance) {
+        *outcome = (struct outgoing_outcome){.state = "suppressed", .reason = row->hindrance};
+        return STORE_OK;
+    }
+    if (graph_send_read(arena, "application/json", row->body, &sent, &error)) {
+        *outcome = (struct outgoing_outcome){.state = "failed", .reason = "invalid_body"};
+        return STORE_OK;
+    }
+    enum store_result result =
+        store_is_blocked(store, row->line_id, row->account_id, sent.phone, sent.bsuid, &blocked);
+    if (blocked)
+        *outcome = (struct outgoing_outcome){.state = "suppressed", .reason = "blocked"};
+    if (result != STORE_OK || blocked)
+        return result;
+    struct slice token = {0};
+    if (keys)
+        token = seal_open(keys, arena, row->sealed_token,
+                          account_token_context(arena, row->account_id));
+    flight->call.token = token.p;
+    if (!token.p)
+        *outcome = (struct outgoing_outcome){.state = "queued",
+                                             .reason = "token_cannot_be_decrypted",
+                                             .is_free = true,
+                                             .next_at = clock_now() + CLOSED_MS};
+    return STORE_OK;
+}
+
+/* Starts the POST of a row, or ends it without one. A failure of the store leaves the row to this
+ * function's next caller: its outcome is that of a call that was not sent. */
+static enum store_result start(struct posting *posting, struct store *store,
+                               struct resources *resources, struct flight *flight, int64_t taken) {
+    struct outgoing_outcome outcome;
+    enum store_result result =
+        find_hindrance(flight, store, &flight->row, resources_keys(resources), &outcome);
+    if (result == STORE_OK && outcome.state) {
+        result = end_row(posting, store, flight, outcome);
+        if (result == STORE_OK)
+            clear(flight);
+        else
+            flight->slot = POSTING_ENDED;
+        return result;
+    }
+    flight->slot = POSTING_ENDED; /* an answer with status 0 that was not sent */
+    if (result != STORE_OK || clock_boot() - taken > LATEST_START_MS)
+        return result;
+    flight->started_at = clock_now();
+    flight->call.method = "POST";
+    flight->call.body = flight->row.body;
+    flight->call.path =
+        arena_printf(&flight->arena, "%s/messages",
+                     graph_escape(&flight->arena, slice_of(flight->row.phone_number_id)));
+    if (graph_post_start(&flight->post, posting->multi, &resources->config, &flight->arena,
+                         &flight->call, flight))
+        flight->slot = POSTING_IN_FLIGHT;
+    return STORE_OK;
+}
+
+/* Takes rows of one line, and starts them. */
+static enum store_result take_line(struct posting *posting, struct store *store,
+                                   struct resources *resources, const struct outgoing_line *line,
+                                   struct pace_line *pace, size_t limit) {
+    char take_id[ID_SIZE];
+    struct store_outgoing *rows;
+    size_t count;
+    const int64_t now = clock_now(), taken = clock_boot();
+    id_make(take_id, "tak_", now);
+    const struct store_take take = {posting->owner, take_id, line->id, limit, now};
+    enum store_result result = store_take_outgoing(store, &posting->planning, &take, &rows, &count);
+    if (result == STORE_OK && !count)
+        pace_pause(pace, clock_monotonic(), RECHECK_MS);
+    pace_use(pace, count);
+    for (size_t i = 0; i < count; i++) {
+        struct flight *flight = find_slot(posting);
+        flight->row = copy_row(&flight->arena, &rows[i]);
+        flight->row.hindrance = rows[i].hindrance;
+        flight->row.sealed_token = rows[i].sealed_token;
+        flight->post.answer = (struct graph_answer){0};
+        flight->line = pace;
+        snprintf(flight->take_id, ID_SIZE, "%s", take_id);
+        const enum store_result one = start(posting, store, resources, flight, taken);
+        result = result == STORE_OK ? one : result;
+    }
+    arena_reset(&posting->planning);
+    return result;
+}
+
+/* How many rows of the line may be taken now. */
+static size_t limit_of(struct posting *posting, struct pace_line *pace,
+                       const struct outgoing_line *line) {
+    const int64_t now = clock_monotonic();
+    size_t limit = pace_room(pace, line->is_coexisting, now);
+    const size_t free = posting_count(posting, POSTING_FREE);
+    const size_t left =
+        pace->entry.load < POSTING_PER_LINE ? POSTING_PER_LINE - pace->entry.load : 0;
+    posting->is_pace_full = posting->is_pace_full || !limit;
+    limit = limit < left ? limit : left;
+    return limit < free ? limit : free;
+}
+
+enum store_result posting_take(struct posting *posting, struct store *store,
+                               struct resources *resources) {
+    enum store_result result = STORE_OK;
+    for (size_t i = 0; i < LINES_AT_ONCE && posting_may_take(posting); i++) {
+        struct outgoing_line line;
+        result = store_next_outgoing_line(store, posting->after, clock_now(), &line);
+        if (result != STORE_OK)
+            break;
+        snprintf(posting->after, ID_SIZE, "%s", line.id);
+        if (!line.is_due)
+            continue;
+        struct pace_line *pace =
+            pace_find(&posting->pace, line.id, line.is_coexisting, clock_monotonic());
+        const size_t limit = limit_of(posting, pace, &line);
+        if (limit)
+            result = take_line(posting, store, resources, &line, pace, limit);
+        if (result != STORE_OK)
+            break;
+    }
+    if (result == STORE_NOT_FOUND) {
+        posting->has_seen_all = true;
+        result = STORE_OK;
+    }
+    return result;
+}
+
+/* --- flights --- */
+
+size_t posting_advance(struct posting *posting) {
+    int running, left;
+    size_t ended = 0;
+    CURLMsg *message;
+    curl_multi_perform(posting->multi, &running);
+    while ((message = curl_multi_info_read(posting->multi, &left))) {
+        struct flight *flight = NULL;
+        const CURLcode code = message->data.result;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&flight);
+        graph_post_end(&flight->post, posting->multi, code);
+        flight->slot = POSTING_ENDED;
+        ended++;
+    }
+    return ended;
+}
+
+void posting_abandon(struct posting *posting, struct store *store, const struct config *config) {
+    for (size_t i = 0; i < POSTING_SLOTS; i++)
+        if (posting->flights[i].slot == POSTING_IN_FLIGHT) {
+            graph_post_end(&posting->flights[i].post, posting->multi, CURLE_ABORTED_BY_CALLBACK);
+            posting->flights[i].slot = POSTING_ENDED;
+        }
+    posting_record(posting, store, config);
+}

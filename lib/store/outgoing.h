@@ -1,0 +1,120 @@
+/* Sends that a client has handed over (`Prefer: respond-async`, sendAt), and the calls of the
+ * program that makes them, the sender. For each row at most one POST is made, unless it is certain
+ * that the platform has not accepted the one before:
+ *
+ *     queued -> sending -> accepted | failed | unknown
+ *     queued -> expired | cancelled | suppressed
+ *     sending -> queued     it was not sent, or the platform refused it for a passing reason
+ *     any    -> accepted    a status of the platform shows it (store_ingest)
+ */
+#ifndef SWITCHBOARD_STORE_OUTGOING_H
+#define SWITCHBOARD_STORE_OUTGOING_H
+
+#include "store/actor.h"
+#include "store/listing.h"
+
+struct store_outgoing {
+    const char *id, *user_id, *account_id, *line_id;
+    const char *phone_number_id; /* of the line */
+    const char *recipient;       /* digits or BSUID */
+    struct slice body;           /* for the platform; empty once the message is stored */
+    const char *state, *reason;  /* reason NULL: nothing is to be said */
+    struct slice error;          /* the platform's last refusal; n == 0: none */
+    int64_t attempts, send_at, next_at, expires_at, created_at;
+    int64_t finished_at; /* INT64_MAX: it waits, or is being sent */
+    const char *wamid;   /* NULL: not accepted */
+    struct actor by;     /* who handed it over */
+    /* store_take_outgoing only */
+    struct slice sealed_token; /* of the account */
+    const char *hindrance;     /* why it must not be sent: user_deleted, account_without_token,
+                                  line_archived, plan_ended; NULL: nothing */
+};
+
+/* Inserts a row with id, owner, line, recipient, body, times and `by`. */
+enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row);
+
+/* Finds the user's row, or STORE_NOT_FOUND. */
+enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *id, struct store_outgoing *row);
+
+/* Lists the user's rows, newest first, without their bodies; `state` NULL: in any state. */
+enum store_result store_list_outgoing(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *state, const struct store_page *page,
+                                      struct store_outgoing **rows, size_t *count);
+
+/* Cancels the user's row. STORE_NOT_FOUND: there is none. STORE_CONFLICT: it is neither queued nor
+ * cancelled. */
+enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
+                                        int64_t now);
+
+/* --- the sender --- */
+
+enum { SENDER_LEASE_MS = 15 * 1000 };
+
+/* Takes or extends the lease of the only sender that takes rows. *is_held: `owner` has it. Rows
+ * that another owner was sending are unknown then. */
+enum store_result store_hold_sender_lease(struct store *store, const char *owner, int64_t now,
+                                          bool *is_held);
+
+/* Ends the owner's lease, so that the next sender need not wait for its end. */
+enum store_result store_end_sender_lease(struct store *store, const char *owner, int64_t now);
+
+/* A line with rows that wait. */
+struct outgoing_line {
+    char id[ID_SIZE];
+    bool is_coexisting;
+    bool is_due; /* the time of its first row has come */
+};
+
+/* Finds the next line with waiting rows, in the order of the ids, after `after`; or
+ * STORE_NOT_FOUND. */
+enum store_result store_next_outgoing_line(struct store *store, const char *after, int64_t now,
+                                           struct outgoing_line *line);
+
+/* Ends rows that have waited too long, some hundreds at once. */
+enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t *expired);
+
+struct store_take {
+    const char *owner;   /* the sender, which has the lease */
+    const char *take_id; /* of this call */
+    const char *line_id;
+    size_t limit;
+    int64_t now;
+};
+
+/* Takes rows of the line that are due, in the order of (send_at, id), each only when no earlier row
+ * of its recipient waits or is being sent. Takes nothing without the lease. */
+enum store_result store_take_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_take *take, struct store_outgoing **rows,
+                                      size_t *count);
+
+/* What became of a row that was taken and not accepted. */
+struct outgoing_outcome {
+    const char *id, *owner, *take_id;
+    const char *state; /* queued, failed, unknown or suppressed */
+    const char *reason;
+    struct slice error; /* n == 0: none */
+    bool is_free;       /* queued: the attempt does not count */
+    int64_t next_at, now;
+};
+
+/* Stores it, unless a status has shown meanwhile that the message was accepted, or another sender
+ * has taken the row. */
+enum store_result store_end_outgoing(struct store *store, const struct outgoing_outcome *outcome);
+
+/* Lists rows that a status showed to be accepted, and whose message is not stored: the caller
+ * stores it by store_insert_send with `outgoing_id`. */
+enum store_result store_list_unrecorded(struct store *store, struct arena *arena, size_t limit,
+                                        struct store_outgoing **rows, size_t *count);
+
+/* Whether rows wait or are being sent. */
+enum store_result store_has_waiting_outgoing(struct store *store, bool *waits);
+
+/* Makes the rows that wait or are being sent unknown, with the reason `restored`: they are of a
+ * backup, and may have been sent since. Some hundreds at once. */
+enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held);
+
+/* Deletes rows that ended long ago, some hundreds at once: regular work (chore.h). */
+enum store_result store_delete_old_outgoing(struct store *store, int64_t now, size_t *removed);
+
+#endif

@@ -1,0 +1,125 @@
+/* Rows of the table outgoing, for those who hand sends over. */
+#include "store/outgoing.h"
+
+#include "engine/sql.h"
+#include "store/chore.h"
+#include "store/deed.h"
+#include "store/outgoing/outgoing_read.h"
+
+enum { ROWS_AT_ONCE = 500 };
+#define DAYS (24 * 60 * 60 * INT64_C(1000))
+
+enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row) {
+    static struct statement s = {
+        .sql = "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, "
+               "send_at, next_at, expires_at, by_id, by_name, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', ?7, ?7, ?8, ?9, ?10, ?11) "
+               "ON CONFLICT (id) DO NOTHING"};
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(row->id), TEXT(row->user_id), TEXT(row->account_id),
+                TEXT(row->line_id), TEXT(row->recipient), BLOB(row->body), INTEGER(row->send_at),
+                INTEGER(row->expires_at), TEXT(row->by.id), TEXT(row->by.id ? row->by.name : NULL),
+                INTEGER(row->created_at));
+    return sql_result(store);
+}
+
+enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *id, struct store_outgoing *row) {
+    static struct statement s = {.sql = "SELECT " OUTGOING_COLUMNS ", o.body FROM outgoing o "
+                                        "JOIN line l ON l.id = o.line_id WHERE o.id = ?1 "
+                                        "AND o.user_id = ?2"};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    const bool found = sql_row(store, &s);
+    if (found) {
+        *row = outgoing_of_row(&s, arena);
+        row->body = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}
+
+enum store_result store_list_outgoing(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *state, const struct store_page *page,
+                                      struct store_outgoing **rows, size_t *count) {
+#define LIST(condition)                                                                            \
+    "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l ON l.id = o.line_id "                 \
+    "WHERE o.user_id = ?1 AND o.id < ?2 " condition " ORDER BY o.id DESC LIMIT ?3"
+    static struct statement all = {.sql = LIST("")}, of_state = {.sql = LIST("AND o.state = ?4")};
+    const struct parameter parameters[] = {TEXT(user_id), TEXT(page->after ? page->after : "~"),
+                                           INTEGER((int64_t)page->limit), TEXT(state)};
+    struct statement *s = state ? &of_state : &all;
+    sql_start_with(store, s, parameters, state ? 4 : 3);
+    return outgoing_read_rows(store, s, arena, rows, count);
+}
+
+/* Whether the user has the row, and in which state it is. */
+static bool is_in_state(struct store *store, const char *user_id, const char *id, const char *state,
+                        bool *exists) {
+    static struct statement s = {
+        .sql = "SELECT state = ?3 FROM outgoing WHERE id = ?1 AND user_id = ?2"};
+    bool is_so = false;
+    sql_start(store, &s, TEXT(id), TEXT(user_id), TEXT(state));
+    if ((*exists = sql_row(store, &s))) {
+        is_so = column_integer(&s, 0) != 0;
+        sql_stop(&s);
+    }
+    return is_so;
+}
+
+enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
+                                        int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?3 WHERE id = ?1 "
+               "AND user_id = ?2 AND state = 'queued'"};
+    enum store_result outcome = STORE_OK;
+    while (sql_transact(store)) {
+        bool exists = true;
+        outcome = STORE_OK;
+        if (!sql_run(store, &s, TEXT(id), TEXT(user_id), INTEGER(now)))
+            continue;
+        if (sql_changes(store) > 0 || is_in_state(store, user_id, id, "cancelled", &exists))
+            store_trail(store, user_id, id);
+        else
+            outcome = exists ? STORE_CONFLICT : STORE_NOT_FOUND;
+    }
+    const enum store_result result = sql_result(store);
+    if (result != STORE_OK || outcome == STORE_OK)
+        return result;
+    return sql_refuse(store, outcome, "the row %s cannot be cancelled", id);
+}
+
+/* --- what the regular work deletes --- */
+
+/* How long ended rows are kept, by state. */
+static const struct {
+    const char *state;
+    int64_t kept;
+} kept[] = {{"accepted", 7 * DAYS}, {"cancelled", 7 * DAYS}, {"expired", 30 * DAYS},
+            {"failed", 30 * DAYS},  {"unknown", 30 * DAYS},  {"suppressed", 30 * DAYS}};
+
+static enum store_result delete_state(struct store *store, const char *state, int64_t until,
+                                      size_t *removed) {
+#define OLD                                                                                        \
+    "SELECT id FROM outgoing WHERE finished_at IS NOT NULL AND state = ?1 AND finished_at <= ?2 "  \
+    "AND NOT (state = 'accepted' AND is_recorded = 0) ORDER BY finished_at LIMIT ?3"
+    static struct statement find = {.sql = OLD};
+    static struct statement s = {.sql = "DELETE FROM outgoing WHERE id IN (" OLD ")"};
+    bool is_free = false;
+    sql_start(store, &find, TEXT(state), INTEGER(until), INTEGER(1));
+    if (!sql_row(store, &find))
+        return sql_result(store); /* without taking the write lock */
+    sql_stop(&find);
+    while (sql_transact(store))
+        if (chore_take(store, &is_free) &&
+            sql_run(store, &s, TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)))
+            *removed = (size_t)sql_changes(store);
+    return chore_result(store, is_free);
+}
+
+enum store_result store_delete_old_outgoing(struct store *store, int64_t now, size_t *removed) {
+    enum store_result result = STORE_OK;
+    *removed = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && result == STORE_OK && !*removed; i++)
+        result = delete_state(store, kept[i].state, now - kept[i].kept, removed);
+    return result;
+}

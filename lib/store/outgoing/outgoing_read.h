@@ -1,0 +1,21 @@
+/* Internal to the store: reading rows of the table outgoing. */
+#ifndef SWITCHBOARD_STORE_OUTGOING_READ_H
+#define SWITCHBOARD_STORE_OUTGOING_READ_H
+
+#include "engine/sql.h"
+#include "store/outgoing.h"
+
+/* SQL: the columns of a row `o` and of its line `l`, which outgoing_of_row reads. */
+#define OUTGOING_COLUMNS                                                                           \
+    "o.id, o.user_id, o.account_id, o.line_id, l.phone_number_id, o.recipient, o.state, "          \
+    "o.reason, o.error, o.attempts, o.send_at, o.next_at, o.expires_at, o.created_at, "            \
+    "o.finished_at, o.wamid, o.by_id, o.by_name"
+enum { OUTGOING_COLUMN_COUNT = 18 };
+
+struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena);
+
+/* Reads all rows of the started statement. */
+enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
+                                     struct store_outgoing **rows, size_t *count);
+
+#endif

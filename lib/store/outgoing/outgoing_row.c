@@ -1,0 +1,37 @@
+#include "store/outgoing/outgoing_row.h"
+
+#include <string.h>
+
+/* The row's text is in the message from now on. */
+bool outgoing_accept(struct store *store, const struct store_send *send) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?2, "
+               "is_recorded = 1, body = ?4, finished_at = CASE WHEN state = 'accepted' "
+               "THEN finished_at ELSE ?3 END WHERE id = ?1"};
+    return !send->outgoing_id ||
+           sql_run_later(store, &s, TEXT(send->outgoing_id), TEXT(send->wamid), INTEGER(send->now),
+                         BLOB(SLICE("")));
+}
+
+bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
+                      const char *wamid, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?3, "
+               "finished_at = ?4 WHERE id = ?1 AND user_id = ?2 AND state <> 'accepted'"};
+    return !callback_data || strncmp(callback_data, "out_", 4) != 0 ||
+           sql_run_later(store, &s, TEXT(callback_data), TEXT(user_id), TEXT(wamid), INTEGER(now));
+}
+
+bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,
+                    size_t count) {
+    static struct statement s = {.sql = "SELECT 1 FROM outgoing WHERE account_id = ?1 "
+                                        "AND recipient = ?2 AND finished_at IS NULL LIMIT 1"};
+    for (size_t i = 0; i < count; i++) {
+        sql_start(store, &s, TEXT(account_id), TEXT(recipients[i]));
+        if (sql_row(store, &s)) {
+            sql_stop(&s);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,21 @@
+/* Internal to the store: rows of the table outgoing within the transactions of others. */
+#ifndef SWITCHBOARD_STORE_OUTGOING_ROW_H
+#define SWITCHBOARD_STORE_OUTGOING_ROW_H
+
+#include "engine/sql.h"
+#include "store/store.h"
+
+/* A send whose outgoing_id is set: its row, if there is one, is accepted, and its message is stored
+ * in this transaction. False on failure. */
+bool outgoing_accept(struct store *store, const struct store_send *send);
+
+/* A status with this callback data shows that a message was accepted: so is its row, if the data is
+ * the id of one. False on failure. */
+bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
+                      const char *wamid, int64_t now);
+
+/* Whether a row to one of the recipients waits or is being sent. */
+bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,
+                    size_t count);
+
+#endif

@@ -1,0 +1,236 @@
+/* The calls of the sender: its lease, and the rows that it takes. */
+#include "engine/sql.h"
+#include "store/outgoing.h"
+#include "store/outgoing/outgoing_read.h"
+
+enum { ROWS_AT_ONCE = 500 };
+
+/* --- the lease --- */
+
+/* A lease that ends later than any lease can is of a clock that was set back since. */
+static bool take_lease(struct store *store, const char *owner, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO sender_lease (id, owner, lease_until) VALUES (1, ?1, ?2 + ?3) "
+               "ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, "
+               "lease_until = excluded.lease_until WHERE sender_lease.owner = ?1 "
+               "OR sender_lease.lease_until <= ?2 OR sender_lease.lease_until > ?2 + ?3"};
+    return sql_run(store, &s, TEXT(owner), INTEGER(now), INTEGER(SENDER_LEASE_MS)) &&
+           sql_changes(store) > 0;
+}
+
+/* Rows that other senders were sending: those have ended, or have lost the lease. */
+static bool give_up(struct store *store, const char *owner, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'unknown', reason = 'interrupted', finished_at = ?2 "
+               "WHERE state = 'sending' AND taken_by <> ?1"};
+    return sql_run_later(store, &s, TEXT(owner), INTEGER(now));
+}
+
+enum store_result store_hold_sender_lease(struct store *store, const char *owner, int64_t now,
+                                          bool *is_held) {
+    while (sql_transact(store)) {
+        *is_held = take_lease(store, owner, now);
+        if (*is_held)
+            give_up(store, owner, now);
+    }
+    return sql_result(store);
+}
+
+enum store_result store_end_sender_lease(struct store *store, const char *owner, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE sender_lease SET lease_until = ?2 WHERE id = 1 AND owner = ?1"};
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(owner), INTEGER(now));
+    return sql_result(store);
+}
+
+/* --- what is due --- */
+
+/* Whether the time of the line's first row has come. */
+static bool has_due(struct store *store, const char *line_id, int64_t now) {
+    static struct statement s = {.sql = "SELECT 1 FROM outgoing WHERE finished_at IS NULL "
+                                        "AND line_id = ?1 AND send_at <= ?2 LIMIT 1"};
+    sql_start(store, &s, TEXT(line_id), INTEGER(now));
+    if (!sql_row(store, &s))
+        return false;
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_next_outgoing_line(struct store *store, const char *after, int64_t now,
+                                           struct outgoing_line *line) {
+    static struct statement s = {
+        .sql = "SELECT o.line_id, l.is_coexisting FROM outgoing o JOIN line l ON l.id = o.line_id "
+               "WHERE o.finished_at IS NULL AND o.line_id > ?1 ORDER BY o.line_id LIMIT 1"};
+    sql_start(store, &s, TEXT(after));
+    const bool found = sql_row(store, &s);
+    if (found) {
+        column_id(&s, 0, line->id);
+        line->is_coexisting = column_integer(&s, 1) != 0;
+        sql_stop(&s);
+        line->is_due = has_due(store, line->id, now);
+    }
+    return sql_found(store, found);
+}
+
+enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t *expired) {
+#define LATE                                                                                       \
+    "SELECT id FROM outgoing WHERE finished_at IS NULL AND expires_at <= ?1 "                      \
+    "AND state = 'queued' ORDER BY expires_at LIMIT ?2"
+    static struct statement find = {.sql = LATE};
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'expired', finished_at = ?1 WHERE state = 'queued' "
+               "AND id IN (" LATE ")"};
+    *expired = 0;
+    sql_start(store, &find, INTEGER(now), INTEGER(1));
+    if (!sql_row(store, &find))
+        return sql_result(store);
+    sql_stop(&find);
+    while (sql_transact(store))
+        if (sql_run(store, &s, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
+            *expired = (size_t)sql_changes(store);
+    return sql_result(store);
+}
+
+/* --- taking --- */
+
+/* Whether the owner still has the lease. The row is locked by that until the end of the
+ * transaction, so that no other sender takes it over meanwhile. */
+static bool keep_lease(struct store *store, const struct store_take *take) {
+    static struct statement s = {.sql = "UPDATE sender_lease SET lease_until = ?2 WHERE id = 1 "
+                                        "AND owner = ?1 AND lease_until > ?3"};
+    return sql_run(store, &s, TEXT(take->owner), INTEGER(take->now + SENDER_LEASE_MS),
+                   INTEGER(take->now)) &&
+           sql_changes(store) > 0;
+}
+
+/* Lists the ids of the next rows. */
+static struct buffer list_due(struct store *store, struct arena *arena,
+                              const struct store_take *take) {
+    static struct statement s = {
+        .sql = "SELECT o.id FROM outgoing o WHERE o.finished_at IS NULL AND o.line_id = ?1 "
+               "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at > ?2 "
+               "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
+               "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
+               "AND e.recipient = o.recipient AND e.line_id = ?1 "
+               "AND (e.send_at, e.id) < (o.send_at, o.id)) "
+               "AND NOT EXISTS (SELECT 1 FROM outgoing f WHERE f.finished_at IS NULL "
+               "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = ?1 "
+               "AND f.state = 'sending') ORDER BY o.send_at, o.id LIMIT ?3"};
+    struct buffer ids = buffer_in(arena);
+    sql_start(store, &s, TEXT(take->line_id), INTEGER(take->now), INTEGER((int64_t)take->limit));
+    while (sql_row(store, &s)) {
+        const char *id = column_text(&s, 0, arena);
+        buffer_add(&ids, &id, sizeof id);
+    }
+    return ids;
+}
+
+static bool take_row(struct store *store, const struct store_take *take, const char *id) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'sending', reason = NULL, taken_by = ?2, take_id = ?3, "
+               "attempts = attempts + 1 WHERE id = ?1 AND state = 'queued'"};
+    return sql_run(store, &s, TEXT(id), TEXT(take->owner), TEXT(take->take_id));
+}
+
+/* Why the row must not be sent, in the order of spec 5.5. */
+#define HINDRANCE                                                                                  \
+    "CASE WHEN u.deleted_at IS NOT NULL THEN 'user_deleted' "                                      \
+    "WHEN a.access_token IS NULL THEN 'account_without_token' "                                    \
+    "WHEN p.name IS NULL OR p.name NOT IN ('Premium', 'Enterprise') "                              \
+    "OR p.ends_at <= ?3 THEN 'plan_ended' WHEN l.archived_at IS NOT NULL THEN 'line_archived' END"
+
+/* Reads the rows that this take has, from this run of the transaction or from an earlier one. */
+static void read_taken(struct store *store, struct arena *arena, const struct store_take *take,
+                       struct buffer *rows) {
+    static struct statement s = {
+        .sql = "SELECT " OUTGOING_COLUMNS ", o.body, a.access_token, " HINDRANCE
+               " FROM outgoing o JOIN line l ON l.id = o.line_id "
+               "JOIN account a ON a.id = o.account_id JOIN \"user\" u ON u.id = o.user_id "
+               "LEFT JOIN plan p ON p.user_id = o.user_id AND p.is_addon = 0 "
+               "WHERE o.state = 'sending' AND o.taken_by = ?1 AND o.take_id = ?2"};
+    sql_start(store, &s, TEXT(take->owner), TEXT(take->take_id), INTEGER(take->now));
+    while (sql_row(store, &s)) {
+        struct store_outgoing row = outgoing_of_row(&s, arena);
+        row.body = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
+        row.sealed_token = column_blob(&s, OUTGOING_COLUMN_COUNT + 1, arena);
+        row.hindrance = column_text(&s, OUTGOING_COLUMN_COUNT + 2, arena);
+        buffer_add(rows, &row, sizeof row);
+    }
+}
+
+enum store_result store_take_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_take *take, struct store_outgoing **rows,
+                                      size_t *count) {
+    struct buffer list = buffer_in(arena);
+    while (sql_transact(store)) {
+        list = buffer_in(arena);
+        if (!keep_lease(store, take))
+            continue;
+        struct buffer ids = list_due(store, arena, take);
+        for (size_t i = 0; i < ids.n / sizeof(char *); i++)
+            if (!take_row(store, take, ((const char **)(void *)ids.p)[i]))
+                break;
+        read_taken(store, arena, take, &list);
+    }
+    const enum store_result result = sql_result(store);
+    *rows = (struct store_outgoing *)(void *)list.p;
+    *count = result == STORE_OK ? list.n / sizeof **rows : 0;
+    return result;
+}
+
+/* --- outcomes --- */
+
+enum store_result store_end_outgoing(struct store *store, const struct outgoing_outcome *outcome) {
+    static struct statement s = {.sql =
+                                     "UPDATE outgoing SET state = ?4, reason = ?5, error = ?6, "
+                                     "attempts = attempts - ?7, next_at = ?8, "
+                                     "finished_at = CASE WHEN ?4 = 'queued' THEN NULL ELSE ?9 END "
+                                     "WHERE id = ?1 AND taken_by = ?2 AND take_id = ?3 "
+                                     "AND state IN ('sending', 'unknown')"};
+    const struct slice none = {NULL, 0}, error = outcome->error.n ? outcome->error : none;
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(outcome->id), TEXT(outcome->owner), TEXT(outcome->take_id),
+                TEXT(outcome->state), TEXT(outcome->reason), BLOB(error), INTEGER(outcome->is_free),
+                INTEGER(outcome->next_at), INTEGER(outcome->now));
+    return sql_result(store);
+}
+
+enum store_result store_list_unrecorded(struct store *store, struct arena *arena, size_t limit,
+                                        struct store_outgoing **rows, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " OUTGOING_COLUMNS ", o.body FROM outgoing o JOIN line l "
+               "ON l.id = o.line_id WHERE o.state = 'accepted' AND o.is_recorded = 0 "
+               "ORDER BY o.id LIMIT ?1"};
+    struct buffer list = buffer_in(arena);
+    sql_start(store, &s, INTEGER((int64_t)limit));
+    while (sql_row(store, &s)) {
+        struct store_outgoing row = outgoing_of_row(&s, arena);
+        row.body = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
+        buffer_add(&list, &row, sizeof row);
+    }
+    *rows = (struct store_outgoing *)(void *)list.p;
+    *count = list.n / sizeof **rows;
+    return sql_result(store);
+}
+
+enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM outgoing WHERE finished_at IS NULL ORDER BY expires_at LIMIT 1"};
+    sql_start_with(store, &s, NULL, 0);
+    if ((*waits = sql_row(store, &s)))
+        sql_stop(&s);
+    return sql_result(store);
+}
+
+enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'unknown', reason = 'restored', finished_at = ?1 "
+               "WHERE finished_at IS NULL AND id IN (SELECT id FROM outgoing "
+               "WHERE finished_at IS NULL ORDER BY expires_at LIMIT ?2)"};
+    *held = 0;
+    while (sql_transact(store))
+        if (sql_run(store, &s, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
+            *held = (size_t)sql_changes(store);
+    return sql_result(store);
+}

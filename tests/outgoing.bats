@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# /v2/outgoing and `Prefer: respond-async`: sends that are queued, and how they can be cancelled.
+load helpers/all
+load helpers/conventions
+load helpers/courier
+load helpers/routes
+load helpers/sender
+load helpers/session
+load helpers/webhook
+
+setup_file() {
+    start_stack
+    make_user OTHER_
+    make_user
+}
+
+setup() {
+    forget_sent
+    db 'DELETE FROM outgoing'
+    have_pulse
+    to=1555$((1000000 + $(next_number)))
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+}
+
+queued() {
+    db 'SELECT count(*) FROM outgoing'
+}
+
+@test "respond-async is answered 202 with the row, its path and the preference, and sends nothing" {
+    queue 'größer ☃'
+    assert_status 202
+    assert_conventions
+    assert_header Location "/v2/outgoing/$out"
+    assert_header Preference-Applied respond-async
+    assert_json '.data | del(.id, .createdAt, .nextAttemptAt, .expiresAt)' "{\"state\":\"queued\",
+        \"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",\"recipient\":\"$to\",
+        \"messageId\":null,\"attempts\":0,\"finishedAt\":null}"
+    [[ $out == out_* ]] || fail "the id is $out"
+    assert_nothing_sent
+    assert_equal "$(row "$out" 'CAST(body AS TEXT)')" "$(
+        printf '{"messaging_product":"whatsapp","recipient_type":"individual","to":"%s",' "$to"
+        printf '"type":"text","text":{"body":"größer ☃"},"biz_opaque_callback_data":"%s"}' "$out")"
+    assert_equal "$(row "$out" 'expires_at - send_at')" $((24 * 60 * 60 * 1000))
+    api GET "/v2/outgoing/$out"
+    assert_success
+    assert_text .data.id "$out"
+}
+
+@test "every route that sends a message queues it with respond-async, and calls no platform" {
+    local count=0
+    have_routes
+    queues() {
+        send_sample --as "$TOKEN" -H 'Prefer: respond-async'
+        assert_status 202
+        count=$((count + 1))
+        assert_equal "$(queued)" "$count"
+    }
+    each_route queues '(.path | test("^/v2/(messages|templates)/.*send")) and .method == "POST"'
+    ((count >= 18)) || fail "only $count routes"
+    assert_nothing_sent
+}
+
+@test "without a sender for two minutes the answer is 503 with Retry-After, and nothing is stored" {
+    db "UPDATE heartbeat SET beat_at = beat_at - 125000 WHERE name = 'sender'"
+    queue x
+    assert_error 503 INTERNAL_ERROR 'No sender runs'
+    assert_header Retry-After 60
+    assert_equal "$(queued)" 0
+    db "DELETE FROM heartbeat WHERE name = 'sender'"
+    queue x -H 'Idempotency-Key: without-sender'
+    assert_error 503 INTERNAL_ERROR 'No sender runs'
+    have_pulse
+    queue x -H 'Idempotency-Key: without-sender'
+    assert_status 202 # the request with this key goes on
+}
+
+@test "a queued send is checked as every send: fields, line, blocked contact" {
+    api POST /v2/messages/send/text -d "{$who}" -H 'Prefer: respond-async'
+    assert_issue text required
+    api POST /v2/messages/send/text -H 'Prefer: respond-async' \
+        -d "{\"phoneNumberId\":\"$OTHER_LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    assert_error 403 FORBIDDEN
+    take "$(payload "$(inbound "wamid.in.$to" "$to" '')")"
+    switchboard contact block "$LINE" "$to" >/dev/null
+    queue x
+    assert_error 403 FORBIDDEN 'The contact is blocked on this line.'
+    assert_equal "$(queued)" 0
+}
+
+@test "a repeated key is answered with the same row, also after a kill before its answer was stored" {
+    local first
+    queue x -H 'Idempotency-Key: again'
+    assert_status 202
+    first=$out
+    queue x -H 'Idempotency-Key: again'
+    assert_status 202
+    assert_header Idempotent-Replayed true
+    assert_equal "$out" "$first"
+    db "UPDATE idempotency SET status = NULL, answer = NULL WHERE key = 'again'"
+    queue x -H 'Idempotency-Key: again'
+    assert_error 409 VALIDATION_ERROR 'still running'
+    db "UPDATE idempotency SET created_at = created_at - 61000 WHERE key = 'again'"
+    queue x -H 'Idempotency-Key: again'
+    assert_status 202
+    assert_equal "$out" "$first"
+    assert_equal "$(queued)" 1
+    queue y -H 'Idempotency-Key: again'
+    assert_error 422 VALIDATION_ERROR 'another body'
+}
+
+@test "the key of a queued send is refused on a direct one, and the other way round" {
+    queue x -H 'Idempotency-Key: queued'
+    assert_status 202
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" -H 'Idempotency-Key: queued'
+    assert_error 422 VALIDATION_ERROR '(respond-async); use a new key'
+    assert_nothing_sent
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\"}" -H 'Idempotency-Key: direct'
+    assert_success
+    queue x -H 'Idempotency-Key: direct'
+    assert_error 422 VALIDATION_ERROR 'was used on another route'
+    assert_equal "$(queued)" 1
+    assert_equal "$(sent_count)" 1
+}
+
+@test "the list has the newest first, of one state, in pages, and of the own user alone" {
+    local first second
+    queue one
+    first=$out
+    queue two
+    second=$out
+    db "UPDATE outgoing SET state = 'failed', finished_at = 1 WHERE id = '$first'"
+    api GET /v2/outgoing
+    assert_json '[.data.items[].id]' "[\"$second\",\"$first\"]"
+    api GET '/v2/outgoing?state=failed'
+    assert_json '[.data.items[].id]' "[\"$first\"]"
+    api GET '/v2/outgoing?limit=1'
+    assert_json '[.data.items[].id]' "[\"$second\"]"
+    api GET "/v2/outgoing?limit=1&after=$(gojq -r .data.paging.cursors.after "$body")"
+    assert_json '[.data.items[].id]' "[\"$first\"]"
+    assert_json .data.paging.cursors.after null
+    request GET /v2/outgoing --as "$OTHER_TOKEN"
+    assert_json .data.items '[]'
+    request GET "/v2/outgoing/$first" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request DELETE "/v2/outgoing/$second" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    assert_equal "$(row "$second" state)" queued
+}
+
+@test "DELETE cancels a queued send and leaves a row in the trail; a second one changes nothing" {
+    queue x
+    api DELETE "/v2/outgoing/$out"
+    assert_success
+    assert_text .data.state cancelled
+    assert_json .data.nextAttemptAt null
+    assert_equal "$(db "SELECT action FROM trail WHERE object_id = '$out'")" outgoing.cancel
+    api DELETE "/v2/outgoing/$out"
+    assert_success
+    assert_text .data.state cancelled
+}
+
+@test "DELETE of a send that is being sent, or has ended, is 409" {
+    local state
+    queue x
+    for state in sending accepted failed unknown expired suppressed; do
+        db "UPDATE outgoing SET state = '$state' WHERE id = '$out'"
+        api DELETE "/v2/outgoing/$out"
+        assert_error 409 VALIDATION_ERROR 'not queued any more'
+        assert_equal "$(row "$out" state)" "$state"
+    done
+}

@@ -1,0 +1,305 @@
+#!/usr/bin/env bats
+# tools/sender: for each row at most one accepted POST, also when it is killed at any point.
+# transports: direct
+load helpers/all
+load helpers/courier
+load helpers/sender
+load helpers/webhook
+
+setup_file() {
+    start_stack
+    make_user
+}
+
+setup() {
+    forget_sent
+    sandbox DELETE faults >/dev/null
+    db 'DELETE FROM outgoing; DELETE FROM sender_lease'
+    have_pulse
+    to=1555$((1000000 + $(next_number)))
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+}
+
+teardown() {
+    stop_senders
+}
+
+teardown_file() {
+    stop_stack
+}
+
+# Prints the texts that the platform got, in order.
+texts_sent() {
+    sandbox GET requests | gojq -r '[.[] | select(.path | endswith("/messages")) | .body
+        | fromjson? // . | .text.body] | join(" ")'
+}
+
+# The status that the platform reports of a row's message: report ID WAMID
+report() {
+    take "$(payload "$(status_of "$2" sent \
+        "\"recipient_id\":\"$to\",\"biz_opaque_callback_data\":\"$1\"")")"
+}
+
+# Prints what is stored of the message of a row.
+record_of() { # ID
+    db "SELECT m.source, m.type, m.status, CAST(m.body AS TEXT), c.phone FROM outgoing o
+        JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid
+        JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id
+        WHERE o.id = '$1'"
+}
+
+body_of() { # ID TEXT
+    printf '{"messaging_product":"whatsapp","recipient_type":"individual","to":"%s",' "$to"
+    printf '"type":"text","text":{"body":"%s"},"biz_opaque_callback_data":"%s"}' "$2" "$1"
+}
+
+@test "a queued send goes out once, and its message is in the inbox with its text" {
+    start_sender
+    queue 'größer ☃'
+    eventually row_is "$out" accepted
+    assert_sent "$(body_of "$out" 'größer ☃')"
+    assert_sent_to "$LINE/messages"
+    assert_equal "$(sent_count)" 1
+    assert_equal "$(record_of "$out")" "api|text|accepted|$(body_of "$out" 'größer ☃')|$to"
+    assert_equal "$(row "$out" 'attempts, length(body), is_recorded, error IS NULL')" '1|0|1|1'
+    api GET "/v2/outgoing/$out"
+    assert_text .data.messageId "$(row "$out" wamid)"
+}
+
+@test "a refusal is final, and the row has the platform's error verbatim" {
+    fault '{"code":131026}'
+    start_sender
+    queue x
+    eventually row_is "$out" failed
+    assert_equal "$(row "$out" reason)" refused
+    api GET "/v2/outgoing/$out"
+    assert_json .data.error.error.code 131026
+    assert_equal "$(sent_count)" 1
+    assert_equal "$(db 'SELECT count(*) FROM message')" "$(db "SELECT count(*) FROM message
+        WHERE CAST(body AS TEXT) NOT LIKE '%$out%'")"
+}
+
+@test "an error that passes is repeated until the platform accepts, and 130429 counts as no attempt" {
+    fault '{"code":131016}'
+    start_sender
+    queue x
+    eventually row_is "$out" accepted
+    assert_equal "$(sent_count)" 2
+    assert_equal "$(row "$out" attempts)" 2
+    forget_sent
+    fault '{"code":130429}'
+    queue y
+    eventually row_is "$out" accepted
+    assert_equal "$(sent_count)" 2
+    assert_equal "$(row "$out" attempts)" 1
+}
+
+@test "a platform that cannot be reached delays, and nothing is counted or lost" {
+    local kept=$SWITCHBOARD_CONFIG
+    sed 's|^graph_base_url.*|graph_base_url = http://127.0.0.1:9|' "$kept" >"$kept.away"
+    start_sender sender --config "$kept.away"
+    queue x
+    eventually row_has_reason "$out" not_sent
+    assert_equal "$(row "$out" 'state, attempts')" 'queued|0'
+    stop_sender
+    rm "$kept.away"
+    db "UPDATE outgoing SET next_at = 0"
+    start_sender
+    eventually row_is "$out" accepted
+    assert_equal "$(sent_count)" 1
+}
+
+row_has_reason() { # ID REASON
+    [[ $(row "$1" reason) == "$2" ]]
+}
+
+@test "an answer that is lost makes the row unknown; it is not sent again, and its status settles it" {
+    fault '{"kind":"reset"}'
+    start_sender
+    queue x
+    eventually row_is "$out" unknown
+    assert_equal "$(row "$out" reason)" no_answer
+    report "$out" "wamid.$out"
+    assert_equal "$(row "$out" 'state, wamid')" "accepted|wamid.$out"
+    eventually is_recorded "$out"
+    assert_equal "$(record_of "$out")" "api|text|sent|$(body_of "$out" x)|$to"
+    assert_equal "$(sent_count)" 1
+}
+
+is_recorded() { # ID
+    [[ $(row "$1" is_recorded) == 1 ]]
+}
+
+@test "a sender that is killed during a POST leaves the row unknown, and the next one sends the others" {
+    local first
+    fault "{\"match\":{\"recipient\":\"$to\"},\"kind\":\"hang\"}"
+    start_sender
+    queue one
+    first=$out
+    eventually something_sent
+    queue two
+    stop_sender sender KILL
+    assert_equal "$(row "$first" state)" sending
+    assert_equal "$(row "$out" state)" queued
+    db 'UPDATE sender_lease SET lease_until = 1'
+    start_sender next
+    eventually row_is "$out" accepted
+    assert_equal "$(row "$first" 'state, reason')" 'unknown|interrupted'
+    assert_equal "$(texts_sent)" 'one two'
+}
+
+@test "messages to one recipient begin in their order, and a delayed one delays no other recipient" {
+    local -a rows=()
+    local i first_to=$to
+    fault "{\"match\":{\"recipient\":\"$to\"},\"code\":131056}"
+    for i in 1 2 3 4; do
+        queue "$i"
+        rows+=("$out")
+    done
+    to=1555$((1000000 + $(next_number)))
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+    queue other
+    start_sender
+    eventually row_is "${rows[3]}" accepted
+    eventually row_is "$out" accepted
+    assert_equal "$(sandbox GET requests | gojq -r --arg to "$first_to" '[.[] | .body
+        | fromjson? // . | select(.to == $to) | .text.body] | join(" ")')" '1 1 2 3 4'
+}
+
+@test "of two senders one has the lease; the other takes over when it ends, and nothing is sent twice" {
+    local i
+    start_sender
+    start_sender second
+    for i in 1 2 3 4 5 6; do
+        to=1555$((1000000 + $(next_number)))
+        who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+        queue "$i"
+    done
+    stop_sender
+    queue 7
+    eventually row_is "$out" accepted
+    eventually none_waits
+    assert_equal "$(texts_sent | tr ' ' '\n' | sort | tr '\n' ' ')" '1 2 3 4 5 6 7 '
+}
+
+none_waits() {
+    [[ $(db 'SELECT count(*) FROM outgoing WHERE finished_at IS NULL') == 0 ]]
+}
+
+@test "a contact that was blocked, a line that was archived and a plan that ended after the queuing are not sent to" {
+    local blocked
+    take "$(payload "$(inbound "wamid.in.$to" "$to" '')")"
+    queue x
+    blocked=$out
+    switchboard contact block "$LINE" "$to" >/dev/null
+    start_sender
+    eventually row_is "$blocked" suppressed
+    assert_equal "$(row "$blocked" reason)" blocked
+    stop_sender
+    to=1555$((1000000 + $(next_number)))
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+    queue x
+    db "UPDATE plan SET ends_at = 1"
+    start_sender
+    eventually row_is "$out" suppressed
+    assert_equal "$(row "$out" reason)" plan_ended
+    stop_sender
+    db "UPDATE plan SET ends_at = NULL"
+    queue x
+    db "UPDATE line SET archived_at = 1"
+    start_sender
+    eventually row_is "$out" suppressed
+    assert_equal "$(row "$out" reason)" line_archived
+    db "UPDATE line SET archived_at = NULL"
+    assert_nothing_sent
+}
+
+@test "a row that has waited for 24 hours expires and is not sent" {
+    queue x
+    db "UPDATE outgoing SET expires_at = 1"
+    start_sender
+    eventually row_is "$out" expired
+    assert_nothing_sent
+}
+
+@test "a cancelled row is not sent" {
+    queue x
+    api DELETE "/v2/outgoing/$out"
+    start_sender
+    queue y
+    eventually row_is "$out" accepted
+    assert_equal "$(texts_sent)" y
+}
+
+@test "an accepted send that the database does not take waits in pending_dir, and the courier stores it" {
+    refuse_rows message
+    start_sender
+    queue x
+    eventually is_kept
+    assert_equal "$(row "$out" state)" sending
+    accept_rows message
+    courier_once
+    assert_equal "$(row "$out" state)" accepted
+    assert_equal "$(record_of "$out")" "api|text|accepted|$(body_of "$out" x)|$to"
+    assert_equal "$(sent_count)" 1
+}
+
+is_kept() {
+    [[ -n $(find "$STACK/pending" -type f) ]]
+}
+
+@test "a status that arrives before the answer is recorded, and the answer, make one message" {
+    hold_answer "{\"match\":{\"recipient\":\"$to\"}}"
+    start_sender
+    queue x
+    eventually something_sent
+    answer_now
+    eventually row_is "$out" accepted
+    report "$out" "$(row "$out" wamid)"
+    assert_equal "$(record_of "$out")" "api|text|sent|$(body_of "$out" x)|$to"
+    assert_equal "$(db "SELECT count(*) FROM message WHERE CAST(body AS TEXT) LIKE '%$out%'")" 1
+}
+
+@test "what waits in a backup that is restored is held: a sender that runs does not send it" {
+    only_on_sqlite 'restore is for a file'
+    local waiting
+    queue old
+    waiting=$out
+    switchboard backup "$BATS_TEST_TMPDIR/backup" >/dev/null
+    start_sender
+    eventually row_is "$waiting" accepted
+    switchboard restore "$BATS_TEST_TMPDIR/backup" >/dev/null
+    have_pulse
+    assert_equal "$(row "$waiting" 'state, reason')" 'unknown|restored'
+    queue new
+    eventually row_is "$out" accepted
+    assert_equal "$(texts_sent)" 'old new'
+    [[ ! -e $STACK/data/switchboard.db.restoring ]] || fail 'the copy is still there'
+}
+
+@test "erasing a person deletes what waits, and nothing of it is sent" {
+    local contact
+    take "$(payload "$(inbound "wamid.in.$to" "$to" '')")"
+    contact=$(db "SELECT id FROM contact WHERE phone = '$to'")
+    queue secret
+    api POST "/v2/contacts/$contact/erase" -d "{\"confirm\":\"$contact\"}"
+    assert_success
+    courier_once
+    assert_equal "$(row "$out" 'count(*)')" 0
+    start_sender
+    queue other
+    eventually row_is "$out" accepted
+    assert_equal "$(texts_sent)" other
+}
+
+@test "SIGTERM ends the lease and lets the POST in flight end" {
+    hold_answer "{\"match\":{\"recipient\":\"$to\"}}"
+    start_sender
+    queue x
+    eventually something_sent
+    kill -TERM "$(cat "$STACK/sender.pid")"
+    answer_now
+    eventually row_is "$out" accepted
+    stop_sender
+    assert_equal "$(sent_count)" 1
+}
