@@ -190,7 +190,8 @@ have_factor_sample() {
     local answer_dir=$BATS_TEST_TMPDIR/factor # not that of the test
     mkdir -p "$answer_dir"
     begin_factor "$SESSION"
-    code=$(totp_of "$SECRET" "$(present_step)")
+    code=287082 # without an answer there is no secret
+    [[ $status != 200 ]] || code=$(totp_of "$SECRET" "$(present_step)")
     [[ $2 != */confirm ]] || return 0
     db "UPDATE factor SET confirmed_at = 1;
         INSERT INTO pending_login (hash, member_id, is_by_link, expires_at)
