@@ -90,6 +90,12 @@ INSERT INTO membership VALUES ('usr_fill', 'mbr_rich', 'admin', 1, 'x');
 INSERT INTO invitation
     VALUES ('inv_fill', 'usr_fill', randomblob(32), 'é@example.org', 'viewer', NULL, 'x', 1, 2);
 INSERT INTO login_link (member_id, hash, expires_at) VALUES ('mbr_rich', randomblob(32), 1);
+INSERT INTO factor VALUES ('mbr_rich', x'00ff', 1, 1, NULL);
+INSERT INTO recovery_code VALUES ('mbr_rich', randomblob(32)), ('mbr_rich', randomblob(32));
+INSERT INTO pending_login VALUES (randomblob(32), 'mbr_rich', 1, 9223372036854775807);
+INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
+    VALUES ('rpl_fill', 'usr_fill', 'é', '🙂', 1, 1);
+INSERT INTO sender_lease VALUES (1, 'snd_fill', 1);
 INSERT INTO plan (user_id, name, is_addon, created_at)
     VALUES ('usr_fill', 'Größe 🙂 '' "', 0, 1);
 INSERT INTO template (account_id, name, language, updated_at)
