@@ -11,12 +11,18 @@ const { BASE_URL: baseUrl, TOKEN: token } = process.env;
 const api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } });
 
 // The `data` of an answer; a refusal ends the program with the gateway's message.
-async function taken<Answer>(
-    call: Promise<{ data?: { success: true; data: Answer }; error?: { message: string } }>,
-): Promise<Answer> {
+async function taken<Answer extends { success: true; data: unknown }>(
+    call: Promise<{ data?: Answer; error?: { message: string } }>,
+): Promise<Answer["data"]> {
     const { data, error } = await call;
     if (!data) throw new Error(error?.message);
     return data.data;
+}
+
+// The id of a message that was sent: none is queued without `Prefer: respond-async`.
+function idOf(sent: { messages: { id: string }[] } | { state: string }): string {
+    if (!("messages" in sent)) throw new Error(`the message is ${sent.state}`);
+    return sent.messages[0].id;
 }
 
 const me = await taken(api.GET("/v2/me"));
@@ -27,21 +33,21 @@ console.log(`me ${me.user.email} ${phoneNumberId} ${line.isRegistered}`);
 const text = await taken(api.POST("/v2/messages/send/text", {
     body: { phoneNumberId, to: "+1 555 000 7000", text: "Hello" },
 }));
-console.log(`text to a phone ${text.messages[0].id}`);
+console.log(`text to a phone ${idOf(text)}`);
 
 const toUser = await taken(api.POST("/v2/messages/send/text", {
     body: { phoneNumberId, recipient: "US.13491208655302741918", text: "Hello user" },
 }));
-console.log(`text to a user id ${toUser.messages[0].id}`);
+console.log(`text to a user id ${idOf(toUser)}`);
 
 const reply = await taken(api.POST("/v2/messages/send", {
     params: { header: { "Idempotency-Key": "reply-1" } },
     body: {
         phoneNumberId, to: "15550007000", text: "Yes",
-        contextMessageWamid: text.messages[0].id,
+        contextMessageWamid: idOf(text),
     },
 }));
-console.log(`reply ${reply.messages[0].id}`);
+console.log(`reply ${idOf(reply)}`);
 
 const template = await taken(api.GET("/v2/templates/{name}", {
     params: { path: { name: "order_ready" }, query: { language: "en_US" } },
@@ -52,7 +58,7 @@ const filled = await taken(api.POST("/v2/templates/send", {
         components: [{ type: "body", parameters: [{ type: "text", text: "4711" }] }],
     },
 }));
-console.log(`template ${template.status} ${filled.messages[0].id}`);
+console.log(`template ${template.status} ${idOf(filled)}`);
 
 const file = new Blob([new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10])],
     { type: "image/png" });
@@ -71,7 +77,7 @@ const picture = await taken(api.POST("/v2/messages/send/media", {
         media: { type: "image", mediaId: upload.mediaId, caption: "Our shop" },
     },
 }));
-console.log(`upload ${upload.mediaId} ${picture.messages[0].id}`);
+console.log(`upload ${upload.mediaId} ${idOf(picture)}`);
 
 const webhook = await taken(api.POST("/v2/webhooks/config", {
     body: { webhookUrl: "http://127.0.0.1:1/hook", webhookCode: "s3cret" },

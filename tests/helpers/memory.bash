@@ -7,6 +7,7 @@ watch_memory() {
     memory=$BATS_TEST_TMPDIR/memory
     (
         peak=0 round=0
+        printf "0\n" >"$memory"
         exec {never}<> <(:)
         while :; do
             ((round++ % 5)) || mapfile -t pids < <(pgrep -f "^$OUT/cgi-bin/$1( |\$)")
