@@ -690,7 +690,11 @@ keyed_note() {
     id=$(value .data.id)
     request POST /v2/replies -d '{"shortcut":"hours","text":"x"}' --session "$BEN_SESSION"
     assert_error 409 VALIDATION_ERROR shortcut
-    api POST /v2/replies -d '{"shortcut":"grüße","text":"Hi"}'
+    api POST /v2/replies -d '{"shortcut":"grüße","text":"Hi"}' -H 'Idempotency-Key: greeting'
+    assert_success
+    api POST /v2/replies -d '{"shortcut":"grüße","text":"Ho"}' -H 'Idempotency-Key: greeting'
+    assert_error 422 VALIDATION_ERROR 'another body'
+    api POST /v2/replies -d '{"shortcut":"grüße","text":"Hi"}' -H 'Idempotency-Key: greeting'
     assert_json .data.by null
     assert_equal "$(all_rows '/v2/replies?limit=1' .shortcut | xargs)" 'grüße hours'
     assert_conventions
