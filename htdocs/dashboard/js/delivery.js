@@ -49,11 +49,13 @@ export function answerOf(status, error) {
     return error ? el('span', {class: 'poor'}, t('events.noAnswer')) : '–';
 }
 
-// Delivers an event again, and says what the answer says: due now, or waiting for its webhook.
+// Delivers an event again, and says what the answer says: delivered, which can have happened before
+// the answer was made, or waiting for its webhooks, each of which is paused or suspended.
 export async function replay(id) {
     const event = await call('POST', `/v2/events/${encodeURIComponent(id)}/replay`, {body: {}});
-    toast(event.webhooks.some(({state}) => state === 'pending')
-        ? t('events.replayed', {count: 1}) : t('events.resumes'));
+    const waits = event.webhooks.some(({state}) => state === 'paused' || state === 'suspended');
+    const goes = event.webhooks.some(({state}) => state === 'pending' || state === 'done');
+    toast(waits && !goes ? t('events.resumes') : t('events.replayed', {count: 1}));
 }
 
 // Whether the first attempt has ended; `event` is that of GET /v2/events/:id.
