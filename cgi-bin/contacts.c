@@ -17,18 +17,13 @@ static const struct field list_query[] = {
 static int reply_contacts(struct request *rq, const struct contact *contacts, size_t count,
                           const char *after) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count; i++) {
         json_write_object(&data, NULL);
         inbox_write_contact_members(&data, &contacts[i]);
         json_write_end(&data);
     }
-    json_write_end(&data);
-    paging_write_cursor(&data, after);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, after);
 }
 
 /* --- without a search: account by account, newest first --- */

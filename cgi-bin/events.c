@@ -29,18 +29,13 @@ static int reply_events(struct request *rq, const struct store_event_entry *even
                         size_t limit) {
     const size_t shown = count < limit ? count : limit;
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++) {
         json_write_object(&data, NULL);
         event_view_write(&data, &events[i]);
         json_write_end(&data);
     }
-    json_write_end(&data);
-    paging_write(rq, &data, count > limit ? events[shown - 1].id : NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply(rq, &data, count > limit ? events[shown - 1].id : NULL);
 }
 
 /* What is searched for is known by the beginning of its id; any other text is that of a message. */

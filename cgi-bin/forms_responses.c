@@ -74,15 +74,10 @@ static int reply_json(struct form *form, const char *after) {
         return state_fail(rq, result);
     const size_t shown = count < limit ? count : limit;
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++)
         write_answer(&data, rq->arena, &answers[i]);
-    json_write_end(&data);
-    paging_write(rq, &data, count > limit ? answers[shown - 1].message_id : NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply(rq, &data, count > limit ? answers[shown - 1].message_id : NULL);
 }
 
 /* --- CSV --- */

@@ -24,16 +24,11 @@ static int get_lines(struct request *rq) {
                          &(struct line_filter){.user_id = rq->caller->user.id}, &lines, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count; i++)
         if (all || (lines[i].archived_at != INT64_MAX) == wants_archived)
             line_view_write(&data, NULL, &lines[i]);
-    json_write_end(&data);
-    paging_write_cursor(&data, NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, NULL);
 }
 
 /* --- one line --- */

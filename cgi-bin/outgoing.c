@@ -18,18 +18,13 @@ static int reply_rows(struct request *rq, const struct store_outgoing *rows, siz
                       size_t limit) {
     const size_t shown = count < limit ? count : limit;
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++) {
         json_write_object(&data, NULL);
         outgoing_json_write(&data, &rows[i]);
         json_write_end(&data);
     }
-    json_write_end(&data);
-    paging_write(rq, &data, count > limit ? rows[shown - 1].id : NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
 }
 
 static int get_rows(struct request *rq) {

@@ -432,10 +432,7 @@ static int get_requests(struct request *rq) {
     json_write_bool(&data, "isRecorded", request_log_is_kept());
     json_write_array(&data, "items");
     next = write_records(rq, &data, after ? strtoull(after + 1, NULL, 10) : UINT64_MAX);
-    json_write_end(&data);
-    paging_write(rq, &data, next);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply(rq, &data, next);
 }
 
 /* clang-format off */

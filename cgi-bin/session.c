@@ -296,15 +296,10 @@ static int get_sessions(struct request *rq) {
         caller->store, rq->arena, caller->session.member_id, rq->now, &sessions, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count; i++)
         write_entry(&data, &sessions[i], caller->session.id);
-    json_write_end(&data);
-    paging_write_cursor(&data, NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, NULL);
 }
 
 /* --- password and token --- */

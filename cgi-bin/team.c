@@ -35,18 +35,13 @@ static int get_tokens(struct request *rq) {
     struct json_writer data;
     if (list_tokens(rq, &tokens, &count))
         return -1;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count; i++) {
         json_write_object(&data, NULL);
         team_json_token(&data, &tokens[i]);
         json_write_end(&data);
     }
-    json_write_end(&data);
-    paging_write_cursor(&data, NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, NULL);
 }
 
 /* --- what a body says --- */

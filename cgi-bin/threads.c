@@ -27,15 +27,10 @@ static const struct field list_query[] = {
 static int reply_threads(struct request *rq, const struct inbox_thread *threads, size_t count,
                          const char *after) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count; i++)
         inbox_write_thread(&data, NULL, &threads[i]);
-    json_write_end(&data);
-    paging_write_cursor(&data, after);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, after);
 }
 
 /* Lists the threads in their order, which the cursor names. One row more than the limit shows that

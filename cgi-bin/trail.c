@@ -32,18 +32,13 @@ static int reply_json(struct request *rq, struct store_trail_filter *filter) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     const size_t shown = count < limit ? count : limit;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++) {
         json_write_object(&data, NULL);
         team_json_trail_row(&data, &rows[i]);
         json_write_end(&data);
     }
-    json_write_end(&data);
-    paging_write(rq, &data, count > limit ? rows[shown - 1].id : NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
 }
 
 /* --- CSV: all rows that the filter has, newest first --- */

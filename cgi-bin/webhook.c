@@ -23,16 +23,11 @@ static int reply_webhooks(struct request *rq, const struct store_webhook *webhoo
                           size_t limit) {
     const size_t shown = count < limit ? count : limit;
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++)
         if (webhook_view_write(rq, &data, NULL, &webhooks[i]))
             return -1;
-    json_write_end(&data);
-    paging_write(rq, &data, count > limit ? webhooks[shown - 1].id : NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply(rq, &data, count > limit ? webhooks[shown - 1].id : NULL);
 }
 
 static int get_webhooks(struct request *rq) {

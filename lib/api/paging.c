@@ -42,6 +42,12 @@ int paging_after(struct request *rq, const char *prefix, const char **after) {
     return paging_fail(rq);
 }
 
+void paging_start(struct request *rq, struct json_writer *out) {
+    json_write_start(out, rq->arena);
+    json_write_object(out, NULL);
+    json_write_array(out, "items");
+}
+
 void paging_write_cursor(struct json_writer *out, const char *after) {
     json_write_object(out, "paging");
     json_write_object(out, "cursors");
@@ -50,6 +56,13 @@ void paging_write_cursor(struct json_writer *out, const char *after) {
     json_write_end(out);
 }
 
-void paging_write(struct request *rq, struct json_writer *out, const char *last) {
-    paging_write_cursor(out, last ? cursor_encode(rq->arena, slice_of(last)) : NULL);
+int paging_reply_cursor(struct request *rq, struct json_writer *out, const char *after) {
+    json_write_end(out);
+    paging_write_cursor(out, after);
+    json_write_end(out);
+    return reply_data(rq, json_written(out));
+}
+
+int paging_reply(struct request *rq, struct json_writer *out, const char *last) {
+    return paging_reply_cursor(rq, out, last ? cursor_encode(rq->arena, slice_of(last)) : NULL);
 }

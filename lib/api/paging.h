@@ -24,11 +24,19 @@ int paging_after(struct request *rq, const char *prefix, const char **after);
 /* Fails the request with 400 because `after` is no cursor of the list. Returns -1. */
 int paging_fail(struct request *rq);
 
+/* Begins the answer of a list: after it the caller writes the rows, the elements of `items`. */
+void paging_start(struct request *rq, struct json_writer *out);
+
+/* Ends `items`, which paging_start or the caller began, and answers with the list; a next page
+ * begins behind the row with the id `last`, NULL: this page is the last one. Returns what
+ * reply_data returns. */
+int paging_reply(struct request *rq, struct json_writer *out, const char *last);
+
+/* The same with the whole cursor of the next page. */
+int paging_reply_cursor(struct request *rq, struct json_writer *out, const char *after);
+
 /* Writes the member `paging`, which every list of this gateway has, with the cursor `after`; NULL:
  * the page is the last one. */
 void paging_write_cursor(struct json_writer *out, const char *after);
-
-/* The same with the cursor of the last row's id; NULL when no rows follow. */
-void paging_write(struct request *rq, struct json_writer *out, const char *last);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_ENGINE_SQL_H
 #define SWITCHBOARD_ENGINE_SQL_H
 
+#include "base/crypto.h"
 #include "engine/database.h"
 
 /* A statement: its text, written beside the function that runs it, and its prepared form. */
@@ -23,6 +24,7 @@ struct parameter {
 #define TEXT(s)     ((struct parameter){.kind = PARAMETER_TEXT, .bytes = slice_of(s)})
 #define INTEGER(i)  ((struct parameter){.kind = PARAMETER_INTEGER, .integer = (i)})
 #define BLOB(slice) ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})
+#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
 #define NO_INTEGER  ((struct parameter){.kind = PARAMETER_NO_INTEGER}) /* NULL, for an integer */
 
 /* Binds the parameters of `statement` and starts it; sql_row returns its rows. The bytes of the

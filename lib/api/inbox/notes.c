@@ -55,17 +55,12 @@ int notes_get(struct request *rq) {
     if (result != STORE_OK)
         return thread_fail(rq, result);
     const bool has_more = count > limit;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count - has_more; i++)
         write_note(&data, &notes[i]);
-    json_write_end(&data);
     parts[0] = "notes";
     parts[1] = has_more ? notes[limit - 1].id : NULL;
-    paging_write_cursor(&data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
 }
 
 static int fail_note(struct request *rq, enum store_result result) {

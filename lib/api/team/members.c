@@ -64,15 +64,10 @@ int members_get(struct request *rq) {
         store_list_members(caller->store, rq->arena, caller->user.id, &members, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    json_write_array(&data, "items");
+    paging_start(rq, &data);
     for (size_t i = 0; i < count; i++)
         write_member(&data, caller, &members[i]);
-    json_write_end(&data);
-    paging_write_cursor(&data, NULL);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return paging_reply_cursor(rq, &data, NULL);
 }
 
 /* --- PATCH and DELETE /v2/members/:memberId --- */

@@ -9,8 +9,6 @@
 #include "store/member.h"
 #include "store/scoped_token.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 /* Copies the id from INSERT ... RETURNING, and runs the statement to its end: SQLite writes when
  * the last step is done. */
 static bool read_returned(struct store *store, struct statement *s, char id[ID_SIZE]) {

@@ -32,8 +32,6 @@ static struct store_user read_user(struct statement *s, struct arena *arena) {
     };
 }
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), 32}))
-
 enum store_result store_authenticate(struct store *store, struct arena *arena,
                                      const unsigned char token_hash[32], struct store_user *user) {
     static struct statement s = {.sql = "SELECT " USER_COLUMNS

@@ -6,8 +6,6 @@
 #include "engine/sql.h"
 #include "store/deed.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 /* --- making one --- */
 
 /* Whether the workspace has room for one more invitation than that of the email, which is replaced.

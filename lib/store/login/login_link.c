@@ -2,8 +2,6 @@
 
 #include "engine/sql.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 bool login_set_link(struct store *store, const char *member_id,
                     const unsigned char hash[CRYPTO_HASH_SIZE], int64_t expires_at) {
     static struct statement s = {

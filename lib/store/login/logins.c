@@ -7,8 +7,6 @@
 #include "store/login/pending_login.h"
 #include "store/member.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 #define MINUTES (60 * INT64_C(1000))
 
 /* --- limits --- */

@@ -1,7 +1,5 @@
 #include "store/login/pending_login.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 enum { PENDING_MOST = 10 /* of a member: a further login ends the oldest */ };
 
 bool factor_is_set(struct store *store, const char *member_id) {

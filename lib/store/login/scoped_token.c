@@ -3,8 +3,6 @@
 #include "engine/sql.h"
 #include "store/deed.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 enum store_result store_list_scoped_tokens(struct store *store, struct arena *arena,
                                            const char *user_id, struct store_scoped_token **list,
                                            size_t *count) {

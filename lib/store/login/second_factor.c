@@ -5,8 +5,6 @@
 #include "store/login/pending_login.h"
 #include "store/member.h"
 
-#define HASH(bytes) BLOB(((struct slice){(const char *)(bytes), CRYPTO_HASH_SIZE}))
-
 /* --- the factor --- */
 
 enum store_result store_find_factor(struct store *store, struct arena *arena, const char *member_id,
