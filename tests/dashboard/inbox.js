@@ -380,8 +380,8 @@ exports.states = async ({page, context, open, logIn, step, BASE}) => {
         window.back = new Promise((resolve) => addEventListener('online', ({timeStamp}) =>
             resolve(pauses.filter(({at}) => at >= timeStamp).map(({pause}) => pause))));
     });
-    for (let i = 0; i < 2; i++) // then the first one has failed
-        await page.waitForRequest((request) => request.url().includes('/v2/changes'));
+    await page.waitForEvent('requestfailed',
+        (request) => request.url().includes('/v2/changes'));
     await context.setOffline(false);
     assert.ok((await page.evaluate(() => window.back)).includes(0), 'it waits');
     await bubbleOf(page, 'While you were out').waitFor();

@@ -54,6 +54,7 @@ exports.token = async ({page, context, logIn, open, settled, step, print, BASE},
     await page.getByRole('button', {name: 'Regenerate'}).click();
     await page.keyboard.press('Escape');
     assert.equal(await me(before), 200);
+    await settled(page); // the button is busy until then
     step('regenerate');
     const token = await regenerate(page);
     assert.equal(await me(token), 200);
@@ -326,7 +327,7 @@ exports.eventAbout = async ({page, logIn, open, settled, api, step}, url) => {
 
 // Events that wait for their next attempt are delivered by the dialog of the log, unless the user
 // wants those alone that were given up.
-exports.deliverAllNow = async ({page, logIn, open, step}, id) => {
+exports.deliverAllNow = async ({page, logIn, open, settled, step}, id) => {
     const start = () => page.getByRole('button', {name: 'Deliver failed events again'}).first()
         .click();
     const dialog = page.getByRole('dialog');
@@ -339,6 +340,7 @@ exports.deliverAllNow = async ({page, logIn, open, step}, id) => {
     await dialog.getByLabel('Also those that are retrying').uncheck();
     await confirm();
     await page.getByText('0 events are delivered again.').waitFor();
+    await settled(page); // the button is busy until then
     step('with them');
     await start();
     await confirm();
@@ -434,7 +436,7 @@ exports.requests = async ({page, logIn, open, step, settled}, id) => {
 };
 
 // The list of event types is late, then missing: the pages open, and only its texts wait.
-exports.typesLate = async ({page, logIn, open, step}) => {
+exports.typesLate = async ({page, logIn, open, settled, step}) => {
     const asked = [];
     const file = '**/docs/event_types.json';
     await page.route(file, (route) => { asked.push(route); });
@@ -469,6 +471,7 @@ exports.typesLate = async ({page, logIn, open, step}) => {
     await dialog.getByRole('button', {name: 'Save'}).click();
     assert.equal('eventTypes' in JSON.parse((await sent).postData()), false);
     await dialog.waitFor({state: 'detached'});
+    await settled(page); // the button is busy until then
     step('read again');
     await page.getByRole('button', {name: 'Change'}).click();
     await dialog.getByText('they stay as they are').waitFor();
