@@ -3,6 +3,7 @@
 # transports: cgi fcgi
 # needs: node
 # starts first
+# may run twice: Chromium decides when it draws and when it asks
 load helpers/all
 load helpers/session
 load helpers/browser

@@ -3,6 +3,7 @@
 # transports: cgi
 # needs: node
 # starts first
+# may run twice: Chromium decides when it draws and when it asks
 load helpers/all
 load helpers/webhook
 load helpers/session

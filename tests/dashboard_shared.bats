@@ -2,6 +2,7 @@
 # The inbox of several members in Chromium, with the sandbox as the platform.
 # transports: cgi fcgi
 # needs: node
+# may run twice: Chromium decides when it draws and when it asks
 load helpers/all
 load helpers/session
 load helpers/browser

@@ -2,6 +2,7 @@
 # The templates of the dashboard in Chromium: the editor, and what is done with a template.
 # transports: cgi
 # needs: node
+# may run twice: Chromium decides when it draws and when it asks
 load helpers/all
 load helpers/webhook
 load helpers/session

@@ -291,6 +291,32 @@ is_read() {
     assert_equal "$status" 0
 }
 
+# Runs a suite of one file, whose test fails as often as it may: runs_of FAILURES [LINE]. Sets `runs`
+# to how often it ran.
+runs_of() {
+    local file=$BATS_TEST_TMPDIR/unsteady.bats
+    printf '%s\n@test "fails at first" {\n    echo run >>%q\n    (($(wc -l <%q) > %d))\n}\n' "${2-}" \
+        "$BATS_TEST_TMPDIR/runs" "$BATS_TEST_TMPDIR/runs" "$1" >"$file"
+    rm -f "$BATS_TEST_TMPDIR/runs"
+    FILTER='' TRANSPORTS=first TMPDIR=$BATS_TEST_TMPDIR run "$root/tests/run" "$file"
+    runs=$(wc -l <"$BATS_TEST_TMPDIR/runs")
+}
+
+@test "a file that may run twice does, which the end of the output says, and no other file" {
+    local mark='# may run twice: it drives a browser'
+    runs_of 1 "$mark"
+    assert_equal "$status $runs" '0 2'
+    [[ $output == *'1 tests failed, and passed when their file ran once more:'*'not ok 1 fails at first'* ]]
+    [[ $output == *'1 passed, 0 failed' ]]
+    runs_of 2 "$mark"
+    assert_equal "$status $runs" '1 2'
+    [[ $output == *'0 passed, 1 failed' && $output != *'once more'* ]]
+    runs_of 0 "$mark"
+    assert_equal "$status $runs" '0 1'
+    runs_of 1
+    assert_equal "$status $runs" '1 1'
+}
+
 # Creates a checkout below a directory that root alone may enter, without user namespaces.
 make_barred_tree() {
     ((EUID == 0)) || skip 'the service of an ordinary user runs as that user'
