@@ -626,6 +626,36 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
     assert_messages 'wamid.1 in text received' 'wamid.3 in text received'
 }
 
+# Takes a message of P1 that came so many seconds after the first one: take_after SECONDS ID BSUID
+take_after() {
+    local text
+    text=$(payload "$(inbound "$2" $P1 "$3")")
+    take "${text/1780000000/$((1780000000 + $1))}"
+}
+
+# The user id of the contact that has the message: owner_of ID
+owner_of() {
+    db "SELECT c.bsuid FROM message m JOIN thread t ON t.id = m.thread_id
+        JOIN contact c ON c.id = t.contact_id WHERE c.account_id = '$ACCOUNT' AND m.wamid = '$1'"
+}
+
+# bats test_tags=direct
+@test "a phone alone is of the person who was last shown with it, whenever the payload arrives" {
+    take_after 0 wamid.1 $B1
+    take_after 10 wamid.2 ''
+    assert_equal "$(owner_of wamid.2)" $B1
+    take_after 20 wamid.3 $B2
+    take "$(payload "$(status_of wamid.4 sent "\"recipient_id\":\"$P1\"")")"
+    assert_equal "$(owner_of wamid.4)" $B2
+    take_after 30 wamid.5 ''
+    assert_equal "$(owner_of wamid.5)" $B2
+    take_after 15 wamid.6 ''
+    assert_equal "$(owner_of wamid.6)" $B1
+    assert_equal "$(for id in 1 2 3 4 5; do owner_of wamid.$id; done)" \
+        "$(printf '%s\n' $B1 $B1 $B2 $B2 $B2)"
+    assert_contacts none/$B1 $P1/$B2
+}
+
 # bats test_tags=direct
 @test "a send to a former identity of a contact goes to that contact" {
     make_account '' && make_line ''

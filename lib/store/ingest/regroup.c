@@ -532,10 +532,23 @@ static int64_t work_of(const struct grouping *g) {
     return count * count * WORK_OF_COMPARISON;
 }
 
+/* A phone alone has one sign for the time between two changes of its owner. In that time a person
+ * may have got it without a report, so the payload is of the person who has it at the payload's
+ * time, and not of the one who had it when the sign was first shown. */
+static void find_own(struct regroup *r) {
+    const struct grouping *g = &r->signs.grouping;
+    if (r->own == NO_SIGN || *sign_at(r, r->own)->bsuid)
+        return;
+    const size_t holder = grouping_holder(g, sign_at(r, r->own)->phone, position_of(r->at));
+    if (holder != NO_SIGN)
+        r->own = holder;
+}
+
 bool regroup_group(struct regroup *r) {
     if (!sql_is_within_limit(r->merge.store, work_of(&r->signs.grouping)))
         return false;
     grouping_make(&r->signs.grouping);
+    find_own(r);
     return true;
 }
 

@@ -11,7 +11,7 @@ struct regroup {
     struct merge merge;
     struct signs signs;
     const char *new_id;           /* of a contact for the sign `own`, if it needs a new one */
-    size_t own;                   /* the sign of the payload; NO_SIGN: none */
+    size_t own;                   /* the sign of the payload, then of its person; NO_SIGN: none */
     const struct contact *who;    /* its profile; NULL: none */
     int64_t at;                   /* its time */
     const struct contact *before; /* of a change: what it names; NULL: no change */
