@@ -824,7 +824,9 @@ CREATE TABLE pending_login (
     hash       BLOB NOT NULL PRIMARY KEY CHECK (length(hash) = 32), -- SHA-256 of the cookie's value
     member_id  TEXT NOT NULL REFERENCES member (id),
     is_by_link INTEGER NOT NULL CHECK (is_by_link IN (0, 1)),
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    failures   INTEGER NOT NULL DEFAULT 0, -- wrong codes: the fifth ends the login
+    attempt_id TEXT                        -- of the last one; NULL: there was none
 ) STRICT;
 CREATE INDEX pending_login_member ON pending_login (member_id, expires_at, hash);
 CREATE INDEX pending_login_age ON pending_login (expires_at);

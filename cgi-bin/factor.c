@@ -232,11 +232,6 @@ static int delete_factor(struct request *rq) {
 
 /* --- POST /v2/factor/login --- */
 
-static int fail_ended(struct request *rq) {
-    return fail(rq, UNAUTHORIZED,
-                "The login has ended: begin it again by POST /v2/session within 5 minutes.");
-}
-
 /* Reads what the body has as the second factor. Returns 1 for what cannot be right, and -1 after
  * failing the request. */
 static int read_proof(struct request *rq, struct store *store, const char *member_id,
@@ -249,7 +244,7 @@ static int read_proof(struct request *rq, struct store *store, const char *membe
     }
     enum store_result result = store_find_factor(store, rq->arena, member_id, &factor);
     if (result != STORE_OK)
-        return result == STORE_NOT_FOUND ? fail_ended(rq) : state_fail(rq, result);
+        return result == STORE_NOT_FOUND ? login_fail_ended(rq) : state_fail(rq, result);
     const struct slice secret = open_secret(rq, member_id, &factor);
     if (!secret.p)
         return -1;
@@ -258,7 +253,8 @@ static int read_proof(struct request *rq, struct store *store, const char *membe
 }
 
 static int refuse(struct request *rq, struct store *store, const struct store_pending *pending,
-                  struct store_login *attempt) {
+                  const unsigned char hash[CRYPTO_HASH_SIZE], struct store_login *attempt) {
+    attempt->pending = hash;
     attempt->user_id = pending->user_id;
     attempt->member_id = pending->member_id;
     return login_fail(rq, store, attempt, UNAUTHORIZED,
@@ -282,15 +278,15 @@ static int log_in(struct request *rq, struct store *store, const struct store_pe
     const char *value;
     const int problem = read_proof(rq, store, pending->member_id, of_code, &proof);
     if (problem)
-        return problem < 0 ? -1 : refuse(rq, store, pending, attempt);
+        return problem < 0 ? -1 : refuse(rq, store, pending, hash, attempt);
     struct store_new_session session = session_make(rq, pending->member_id, &value);
     const char *browser = session_join_browser(rq, &session);
     trail_begin(rq, pending->member_id, pending->name);
     enum store_result result = store_end_pending(store, hash, &proof, &session);
     if (result == STORE_NOT_FOUND)
-        return fail_ended(rq);
+        return login_fail_ended(rq);
     if (result == STORE_CONFLICT)
-        return refuse(rq, store, pending, attempt);
+        return refuse(rq, store, pending, hash, attempt);
     if (result == STORE_OK)
         result = store_clear_login_failures(store, attempt);
     return result == STORE_OK ? reply_login(rq, &session, value, browser) : state_fail(rq, result);
@@ -307,7 +303,7 @@ static int post_login(struct request *rq) {
     enum store_result result =
         cookie.p ? store_find_pending(store, rq->arena, hash, rq->now, &pending) : STORE_NOT_FOUND;
     if (result != STORE_OK)
-        return result == STORE_NOT_FOUND ? fail_ended(rq) : state_fail(rq, result);
+        return result == STORE_NOT_FOUND ? login_fail_ended(rq) : state_fail(rq, result);
     struct store_login attempt = login_start(rq);
     const struct login login = {
         .email = pending.email, .member_id = pending.member_id, .is_of_factor = true};

@@ -92,7 +92,8 @@ INSERT INTO invitation
 INSERT INTO login_link (member_id, hash, expires_at) VALUES ('mbr_rich', randomblob(32), 1);
 INSERT INTO factor VALUES ('mbr_rich', x'00ff', 1, 1, NULL);
 INSERT INTO recovery_code VALUES ('mbr_rich', randomblob(32)), ('mbr_rich', randomblob(32));
-INSERT INTO pending_login VALUES (randomblob(32), 'mbr_rich', 1, 9223372036854775807);
+INSERT INTO pending_login
+    VALUES (randomblob(32), 'mbr_rich', 1, 9223372036854775807, 4, 'att_rich');
 INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
     VALUES ('rpl_fill', 'usr_fill', 'é', '🙂', 1, 1);
 INSERT INTO sender_lease VALUES (1, 'snd_fill', 1);

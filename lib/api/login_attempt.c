@@ -101,12 +101,21 @@ int login_begin(struct request *rq, struct store *store, const struct store_logi
     return blocked_until ? fail_blocked(rq, blocked_until) : 0;
 }
 
+int login_fail_ended(struct request *rq) {
+    return fail_with_details(rq, UNAUTHORIZED, SLICE("{\"required\":\"login\"}"),
+                             "The login has ended, after 5 minutes or 5 wrong codes: begin it "
+                             "again by POST /v2/session.");
+}
+
 int login_fail(struct request *rq, struct store *store, const struct store_login *attempt,
                enum failure_code code, const char *message) {
     rq->trail = "session.refused";
     trail_begin(rq, "unknown", "not logged in");
-    enum store_result result = store_fail_login(store, attempt);
+    bool has_ended;
+    enum store_result result = store_fail_login(store, attempt, &has_ended);
     log_failure(rq);
+    if (result == STORE_OK && has_ended)
+        return login_fail_ended(rq);
     return result == STORE_OK ? fail(rq, code, "%s", message) : state_fail(rq, result);
 }
 

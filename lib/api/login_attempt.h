@@ -27,7 +27,11 @@ enum store_result login_count_for(struct request *rq, struct store *store,
  * 429 with Retry-After while failures block it. */
 int login_begin(struct request *rq, struct store *store, const struct store_login *attempt);
 
-/* Leaves what a failed attempt leaves in log and trail, and fails the request. Returns -1. */
+/* Fails the request because the login that waits for a code has ended. Returns -1. */
+int login_fail_ended(struct request *rq);
+
+/* Leaves what a failed attempt leaves in log and trail, and fails the request; as login_fail_ended
+ * when the wrong code has ended the login. Returns -1. */
 int login_fail(struct request *rq, struct store *store, const struct store_login *attempt,
                enum failure_code code, const char *message);
 

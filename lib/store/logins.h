@@ -33,7 +33,8 @@ struct store_login {
     const char *address; /* the network of the client; NULL: a browser or session that is known */
     const char
         *user_id; /* of a failure: who gets a row in the trail; NULL: no member has the email */
-    const char *member_id; /* of a failure: whose password it was */
+    const char *member_id;        /* of a failure: whose password it was */
+    const unsigned char *pending; /* of a wrong code: the hash of the login that waits for it */
     int64_t now;
 };
 
@@ -49,9 +50,11 @@ enum store_result store_find_device(struct store *store, const char *member_id,
 enum store_result store_begin_login(struct store *store, const struct store_login *attempt,
                                     int64_t *blocked_until);
 
-/* Counts a failure of the address, if the attempt has one, and leaves a row in the trail of the
- * user, if there is one: in one transaction, so that it takes the same time. */
-enum store_result store_fail_login(struct store *store, const struct store_login *attempt);
+/* Counts a failure of the address and of the login that waits for a code, if the attempt has one,
+ * and leaves a row in the trail of the user, if there is one: in one transaction, so that it takes
+ * the same time. The fifth failure of a login that waits ends it; sets whether it has ended. */
+enum store_result store_fail_login(struct store *store, const struct store_login *attempt,
+                                   bool *has_ended);
 
 /* Deletes the failures of the subject: the password was right. */
 enum store_result store_clear_login_failures(struct store *store,

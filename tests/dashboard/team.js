@@ -153,7 +153,8 @@ function codeOf(secret, step) {
 const presentStep = () => Math.floor(Date.now() / 30000);
 
 // The owner sets a second factor up; the next login asks for its code, and each code counts once.
-exports.factor = async ({page, logIn, open, step, newContext, settled, BASE}, email, password) => {
+exports.factor = async (given, email, password) => {
+    const {page, logIn, open, step, newContext, settled, api, BASE} = given;
     await logIn();
     await open('/sessions');
     step('it is set up with a code of the app, and shows the recovery codes once');
@@ -168,17 +169,35 @@ exports.factor = async ({page, logIn, open, step, newContext, settled, BASE}, em
     await page.getByText('10 recovery codes left').waitFor();
     step('a login has two steps; a wrong code is refused, a recovery code counts');
     const other = await (await newContext()).newPage();
+    const givePassword = async () => {
+        await other.getByLabel('Email address').fill(email);
+        await other.getByLabel('Password', {exact: true}).fill(password);
+        await other.getByRole('button', {name: 'Log in'}).click();
+    };
+    const giveWrongCode = async () => {
+        await other.getByLabel('Code of the app').fill('000000');
+        await other.getByRole('button', {name: 'Log in'}).click();
+    };
     await other.goto(`${BASE}/dashboard/#/login`);
-    await other.getByLabel('Email address').fill(email);
-    await other.getByLabel('Password', {exact: true}).fill(password);
-    await other.getByRole('button', {name: 'Log in'}).click();
-    await other.getByLabel('Code of the app').fill('000000');
-    await other.getByRole('button', {name: 'Log in'}).click();
+    await givePassword();
+    await giveWrongCode();
     await other.getByText('The code is wrong').waitFor();
     await other.getByRole('button', {name: 'Use a recovery code'}).click();
     await other.getByLabel('Recovery code').fill(codes[0]);
     await other.getByRole('button', {name: 'Log in'}).click();
     await other.getByRole('link', {name: 'Inbox'}).first().waitFor();
+    step('the fifth wrong code leads back to the password');
+    assert.equal((await api(other, 'DELETE', '/v2/session')).status, 200);
+    await other.reload();
+    await givePassword();
+    for (let i = 1; i <= 5; i++) {
+        await giveWrongCode();
+        await untilEqual(() => other.evaluate(() =>
+            document.querySelector('input[name="code"]')?.value ?? 'ended'),
+        i < 5 ? '' : 'ended', `after wrong code ${i}`);
+    }
+    await other.getByText('The login has ended').waitFor();
+    await other.getByLabel('Password', {exact: true}).waitFor();
     step('it is removed after a question');
     await page.reload();
     await page.getByText('9 recovery codes left').waitFor();

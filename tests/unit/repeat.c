@@ -487,7 +487,8 @@ static enum store_result begin_login(void) {
 }
 
 static enum store_result fail_login(void) {
-    return store_fail_login(store, &login);
+    bool has_ended;
+    return store_fail_login(store, &login, &has_ended);
 }
 
 static enum store_result clear_failures(void) {

@@ -578,12 +578,22 @@ static inline struct store_login login_of(int round) {
                                 .now = now};
 }
 
+/* Each second round all give wrong codes for the login that twin 0 has begun before. */
 static inline void fail_logins(int twin, int round) {
-    const struct store_login login = login_of(round);
+    struct store_new_session session = session_of(user_id);
+    struct store_login login = login_of(round);
     int64_t until;
-    (void)twin;
+    bool has_ended;
+    const unsigned char *hash = link_of(text("%s.%d", user_id, round / 2));
+    memcpy(session.hash, hash, CRYPTO_HASH_SIZE);
+    if (is_phase(round, 0, 2) && twin == 0)
+        does(store_insert_session(store, &session));
+    if (is_phase(round, 1, 2))
+        login.pending = hash;
     does(store_begin_login(store, &login, &until));
-    does(store_fail_login(store, &login));
+    does(store_fail_login(store, &login, &has_ended));
+    if (login.pending && !has_ended)
+        atomic_fetch_add(&board->cells[round % CELLS], 1);
 }
 
 static inline void verify_failures(int rounds) {
@@ -595,6 +605,9 @@ static inline void verify_failures(int rounds) {
           "SELECT count(*) FROM login_failure WHERE subject LIKE 'address:%s.%%' "
           "AND failures = %d",
           user_id, TWINS);
+    for (int i = 1; i < rounds; i += 2)
+        if (board->cells[i % CELLS] != LOGIN_ACCOUNT_FAILURES - 1)
+            fault("%d of %d wrong codes did not end the login", board->cells[i % CELLS], TWINS);
 }
 
 /* The failures before a right password do not count any more. */

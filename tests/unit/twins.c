@@ -77,7 +77,7 @@ static const struct twins cases[] = {
      verify_factor, false},
     {"store_end_pending store_set_factor_rule store_replace_recovery_codes", make_factor, use_code,
      NULL, false},
-    {"store_begin_login store_fail_login", NULL, fail_logins, verify_failures, false},
+    {"store_begin_login store_fail_login", make_factor, fail_logins, verify_failures, false},
     {"store_clear_login_failures", NULL, clear_failures, NULL, false},
     {"store_insert_idempotency_key store_update_idempotency_key "
      "store_update_idempotency_heartbeat store_seal_idempotency_key", NULL, use_keys, NULL, false},

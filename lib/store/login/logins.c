@@ -92,20 +92,29 @@ enum store_result store_begin_login(struct store *store, const struct store_logi
     return sql_result(store);
 }
 
-enum store_result store_fail_login(struct store *store, const struct store_login *attempt) {
+/* Counts a failure of the address, and blocks it. */
+static void count_address(struct store *store, const struct store_login *attempt) {
     struct failures address;
-    if (!attempt->address)
-        return attempt->user_id ? store_leave_trail(store, attempt->user_id, attempt->member_id)
-                                : STORE_OK;
+    sql_lock(store, LOCK_LOGIN, NULL, &attempt->address, 1);
+    if (!read_failures(store, attempt->address, attempt, &address) || address.is_counted)
+        return;
+    if (!address.count++)
+        address.forget_at = attempt->now + LOGIN_ADDRESS_MS;
+    if (address.count >= LOGIN_ADDRESS_FAILURES)
+        address.blocked_until = address.forget_at;
+    write_failures(store, attempt->address, attempt, &address);
+}
+
+enum store_result store_fail_login(struct store *store, const struct store_login *attempt,
+                                   bool *has_ended) {
+    *has_ended = false;
+    if (!attempt->address && !attempt->pending && !attempt->user_id)
+        return STORE_OK;
     while (sql_transact(store)) {
-        sql_lock(store, LOCK_LOGIN, NULL, &attempt->address, 1);
-        if (read_failures(store, attempt->address, attempt, &address) && !address.is_counted) {
-            if (!address.count++)
-                address.forget_at = attempt->now + LOGIN_ADDRESS_MS;
-            if (address.count >= LOGIN_ADDRESS_FAILURES)
-                address.blocked_until = address.forget_at;
-            write_failures(store, attempt->address, attempt, &address);
-        }
+        if (attempt->address)
+            count_address(store, attempt);
+        if (attempt->pending)
+            pending_fail(store, attempt->pending, attempt->id, has_ended);
         if (attempt->user_id)
             store_trail(store, attempt->user_id, attempt->member_id);
     }

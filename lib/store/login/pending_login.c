@@ -1,6 +1,9 @@
 #include "store/login/pending_login.h"
 
-enum { PENDING_MOST = 10 /* of a member: a further login ends the oldest */ };
+enum {
+    PENDING_MOST = 10,    /* of a member: a further login ends the oldest */
+    PENDING_FAILURES = 5, /* wrong codes, of which the last ends the login */
+};
 
 bool factor_is_set(struct store *store, const char *member_id) {
     static struct statement s = {
@@ -21,6 +24,23 @@ bool pending_insert(struct store *store, const struct pending_login *login) {
     return sql_run(store, &add, HASH(login->hash), TEXT(login->member_id),
                    INTEGER(login->is_by_link), INTEGER(login->expires_at)) &&
            sql_run(store, &remove, TEXT(login->member_id), INTEGER(PENDING_MOST));
+}
+
+bool pending_fail(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
+                  const char *attempt_id, bool *has_ended) {
+    static struct statement count = {
+        .sql = "UPDATE pending_login SET failures = failures + 1, attempt_id = ?2 "
+               "WHERE hash = ?1 AND (attempt_id IS NULL OR attempt_id <> ?2)"};
+    static struct statement end = {
+        .sql = "DELETE FROM pending_login WHERE hash = ?1 AND failures >= ?2"};
+    static struct statement find = {.sql = "SELECT member_id FROM pending_login WHERE hash = ?1"};
+    char id[ID_SIZE];
+    if (!sql_run(store, &count, HASH(hash), TEXT(attempt_id)) ||
+        !sql_run(store, &end, HASH(hash), INTEGER(PENDING_FAILURES)))
+        return false;
+    sql_start(store, &find, HASH(hash));
+    *has_ended = !sql_read_id(store, &find, id);
+    return !sql_failed(store);
 }
 
 bool pending_end_all(struct store *store, const char *member_id) {

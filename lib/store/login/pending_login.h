@@ -19,6 +19,11 @@ bool factor_is_set(struct store *store, const char *member_id);
 /* Inserts the login; beyond the most of its member the oldest ends. */
 bool pending_insert(struct store *store, const struct pending_login *login);
 
+/* Counts a wrong code of the login, once for each attempt; the PENDING_FAILURES-th ends it. Sets
+ * whether the login has ended, now or before. */
+bool pending_fail(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
+                  const char *attempt_id, bool *has_ended);
+
 /* Ends the pending logins of the member. */
 bool pending_end_all(struct store *store, const char *member_id);
 

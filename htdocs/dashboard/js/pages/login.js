@@ -21,6 +21,8 @@ function showFactor(root, isRecovery = false) {
             try {
                 await giveFactor({[one.input.name]: one.value});
             } catch (error) {
+                if (error.details?.required === 'login')
+                    return void showLogin(root, notice('warn', t('factor.ended')));
                 one.input.value = '';
                 one.input.focus();
                 throw said(error, 'factor.wrong');
@@ -52,6 +54,12 @@ function loginForm(root) {
             }
         },
     });
+}
+
+function showLogin(root, box) {
+    fill(root, frame(box, loginForm(root), el('p', {class: 'hint'}, t('login.first'), ' ',
+        el('code', {}, 'switchboard user login-link EMAIL'))));
+    root.querySelector('input').focus();
 }
 
 // What the API answers in the user's language.
@@ -106,7 +114,5 @@ export function show(root, {link}) {
     }
     if (pending)
         return void showLink(root);
-    fill(root, frame(loginForm(root), el('p', {class: 'hint'}, t('login.first'), ' ',
-        el('code', {}, 'switchboard user login-link EMAIL'))));
-    root.querySelector('input').focus();
+    showLogin(root);
 }
