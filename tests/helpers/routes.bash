@@ -191,7 +191,7 @@ have_factor_sample() {
     mkdir -p "$answer_dir"
     begin_factor "$SESSION"
     code=287082 # without an answer there is no secret
-    [[ $status != 200 ]] || code=$(totp_of "$SECRET" "$(present_step)")
+    [[ $status != 200 ]] || code=$(totp_of "$SECRET" $(($(present_step) + 1))) # counts for a minute
     [[ $2 != */confirm ]] || return 0
     db "UPDATE factor SET confirmed_at = 1;
         INSERT INTO pending_login (hash, member_id, is_by_link, expires_at)
