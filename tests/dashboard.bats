@@ -439,6 +439,18 @@ is_suspended() { # EMAIL
     browse team factor "$EMAIL" "$PASSWORD"
 }
 
+@test "an owner removes the second factor of a member who has lost the app, after two questions" {
+    make_member '' lou@example.org agent
+    db "UPDATE member SET name = 'Lou' WHERE email = 'lou@example.org';
+        INSERT INTO factor SELECT id, x'00', 0, 1, 1 FROM member WHERE email = 'lou@example.org'"
+    browse team owner
+    db "UPDATE session SET created_at = created_at - 700000, confirmed_at = confirmed_at - 700000"
+    browse team resetFactor "$PASSWORD"
+    assert_equal "$(db "SELECT (SELECT count(*) FROM factor), count(*) FROM trail
+        WHERE action = 'member.factor-reset'")" '0|1'
+    switchboard member remove "$EMAIL" lou@example.org
+}
+
 # --- trail ---
 
 @test "the trail shows who changed what, finds an object, and downloads a file" {

@@ -47,7 +47,7 @@ assert_example() { # COMMAND
     *' -X DELETE '*/v2/outgoing/*) expected=409 ;;
     # the code of an authenticator app is none of the documents', so no factor is set
     *'/v2/factor/confirm"'*) expected=403 ;;
-    *'/v2/factor/codes"'* | *' -X DELETE '*'/v2/factor"'*) expected=404 ;;
+    *'/v2/factor/codes"'* | *' -X DELETE '*'/factor"'*) expected=404 ;;
     *'/v2/factor/login"'*) expected=401 ;;
     esac
     answer=$(eval "$1")

@@ -332,6 +332,65 @@ session_count() {
     assert_success
 }
 
+@test "an owner removes the factor of a member with a lower role, whose sessions end" {
+    local owner=$SESSION
+    has_member Ana agent
+    has_member Adi admin
+    set_password ANA_
+    make_session ANA_
+    ANA_SESSION=$SESSION
+    request DELETE "/v2/members/$ANA_ID/factor" --session "$owner"
+    assert_error 404 NOT_FOUND 'no second factor'
+    have_factor "$ANA_SESSION"
+    request GET /v2/members --session "$owner"
+    assert_that '[.data.items[] | select(.hasFactor).id] == ["'"$ANA_ID"'"]'
+    request GET /v2/members --session "$ANA_SESSION"
+    assert_that '[.data.items[] | select(has("hasFactor")).id] == ["'"$ANA_ID"'"]'
+    begin_login "$ANA_EMAIL"
+    request DELETE "/v2/members/$ANA_ID/factor" --session "$ADI_SESSION"
+    assert_error 403 FORBIDDEN 'the scope owner'
+    request DELETE "/v2/members/mbr_none/factor" --session "$owner"
+    assert_error 404 NOT_FOUND 'no member'
+    request DELETE "/v2/members/$ANA_ID/factor" --session "$owner"
+    assert_json .data '{"removed":true}'
+    assert_conventions
+    assert_equal "$(db "SELECT actor_name || ' ' || object_id FROM trail
+        WHERE action = 'member.factor-reset'")" "$(db "SELECT name FROM member
+        WHERE email = '$EMAIL'") $ANA_ID"
+    end_login "{\"recoveryCode\":\"${CODES[0]}\"}"
+    assert_error 401 UNAUTHORIZED 'has ended'
+    request GET /v2/session --session "$ANA_SESSION"
+    assert_status 401
+    assert_equal "$(db "SELECT (SELECT count(*) FROM factor), (SELECT count(*) FROM recovery_code),
+        (SELECT count(*) FROM pending_login)")" '0|0|0'
+    request POST /v2/session -d "{\"email\":\"$ANA_EMAIL\",\"password\":\"$PASSWORD\"}"
+    assert_that '.data.factor.isSet | not'
+    assert_equal "$(session_count)" 3 # of the owner, Adi, and Ana again
+}
+
+@test "the factor of another owner, of a member elsewhere and in an old login stays" {
+    local owner=$SESSION
+    has_member Ona owner
+    have_factor "$ONA_SESSION"
+    request DELETE "/v2/members/$ONA_ID/factor" --session "$owner"
+    assert_error 403 FORBIDDEN 'above'
+    request DELETE "/v2/members/$(db "SELECT id FROM member WHERE email = '$EMAIL'")/factor" \
+        --session "$owner"
+    assert_error 403 FORBIDDEN 'above' # the own one: DELETE /v2/factor
+    switchboard member role "$EMAIL" "$ONA_EMAIL" --role agent
+    make_user OTHER_
+    switchboard member add "$OTHER_EMAIL" "$ONA_EMAIL" --role agent >/dev/null
+    request DELETE "/v2/members/$ONA_ID/factor" --session "$owner"
+    assert_error 403 FORBIDDEN 'other workspaces'
+    switchboard member remove "$OTHER_EMAIL" "$ONA_EMAIL"
+    make_session '' 700
+    request DELETE "/v2/members/$ONA_ID/factor" --session "$SESSION"
+    assert_error 403 FORBIDDEN 'older than 10 minutes'
+    assert_equal "$(db 'SELECT count(*) FROM factor')" 1
+    request DELETE "/v2/members/$ONA_ID/factor" --session "$owner"
+    assert_success
+}
+
 @test "switchboard member factor-reset removes the factor and ends the sessions" {
     local id
     have_factor "$SESSION"

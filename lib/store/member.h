@@ -25,6 +25,7 @@ struct store_member {
     enum role role;
     int64_t created_at;     /* of the membership */
     const char *created_by; /* the name of who invited or added the member */
+    bool has_factor;        /* logins ask for a second factor */
 };
 
 /* A workspace of a member. */
@@ -52,6 +53,7 @@ enum member_refusal {
     MEMBER_LAST_OWNER, /* a workspace has an owner */
     MEMBER_TOO_MANY,   /* the workspace has as many as it may have */
     MEMBER_ELSEWHERE,  /* the member belongs to other workspaces too */
+    MEMBER_NO_FACTOR,  /* there is no second factor to be removed */
 };
 
 /* A change of a member of the workspace. */
@@ -99,6 +101,12 @@ enum store_result store_insert_reset_link(struct store *store,
 
 /* Whether the workspace was not deleted. */
 bool member_workspace_exists(struct store *store, const char *user_id);
+
+/* Locks workspace and member, and finds the member and whether its login must not be reset: `by`
+ * has a role below `least`, or one that is not above the member's, or the member belongs to other
+ * workspaces too. False: there is no such member of the workspace, or on failure. */
+bool member_may_reset(struct store *store, const struct store_member_change *change,
+                      enum role least, enum member_refusal *refusal);
 
 /* Reads the role of a member; ROLE_NONE: it is none of the workspace. */
 enum role member_role(struct store *store, const char *user_id, const char *member_id);

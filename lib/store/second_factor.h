@@ -5,6 +5,7 @@
 #define SWITCHBOARD_STORE_SECOND_FACTOR_H
 
 #include "store/logins.h"
+#include "store/member.h"
 
 enum { RECOVERY_CODES = 10 };
 
@@ -43,10 +44,15 @@ enum store_result store_replace_recovery_codes(struct store *store, const char *
                                                const char *member_id,
                                                const struct store_recovery_codes *codes);
 
-/* Deletes the factor and its codes, and ends the member's logins, and sessions except `kept` (NULL:
- * all). STORE_NOT_FOUND: the member has none. */
+/* Deletes the factor and its codes, and ends the member's logins, and sessions except `kept`.
+ * STORE_NOT_FOUND: the member has none. */
 enum store_result store_delete_factor(struct store *store, const char *user_id,
                                       const char *member_id, const char *kept);
+
+/* The same for a colleague, whose sessions all end: `by` is an owner, who has not lost the app of
+ * the member, or NULL, the operator. STORE_NOT_FOUND: there is no such member of the workspace. */
+enum store_result store_reset_factor(struct store *store, const struct store_member_change *change,
+                                     enum member_refusal *refusal);
 
 /* --- pending logins --- */
 

@@ -112,6 +112,24 @@ exports.members = async ({page, logIn, open, newContext, settled, step}, passwor
     await kim.getByRole('heading', {name: 'Log in to Switchboard'}).waitFor();
 };
 
+// The owner of an old login removes the second factor of Lou.
+exports.resetFactor = async ({page, logIn, open}, password) => {
+    const dialog = page.getByRole('dialog'), row = page.locator('tbody tr', {hasText: 'Lou'});
+    await logIn();
+    await open('/members');
+    await row.getByText('Second factor', {exact: true}).waitFor();
+    assert.equal(await page.locator('tbody tr', {hasText: 'You'})
+        .getByRole('button', {name: /second factor/}).count(), 0);
+    await row.getByRole('button', {name: 'Remove second factor'}).click();
+    await dialog.getByText(/with the password alone/).waitFor();
+    await dialog.getByRole('button', {name: 'Remove second factor'}).click();
+    await dialog.getByLabel('Present password').fill(password);
+    await dialog.getByRole('button', {name: 'Confirm'}).click();
+    await page.getByText('The second factor of Lou is removed.').first().waitFor();
+    await untilCount(row.getByText('Second factor', {exact: true}), 0);
+    await untilCount(row.getByRole('button', {name: 'Remove second factor'}), 0);
+};
+
 // A scoped token passes its scopes, and is refused from its revocation on.
 exports.scopedToken = async ({page, context, logIn, open, step, BASE}) => {
     const dialog = page.getByRole('dialog');

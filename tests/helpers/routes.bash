@@ -195,7 +195,8 @@ have_factor_sample() {
     [[ $2 != */confirm ]] || return 0
     db "UPDATE factor SET confirmed_at = 1;
         INSERT INTO pending_login (hash, member_id, is_by_link, expires_at)
-        SELECT $(hash_of sample-pending), member_id, 0, $(date +%s)000 + 300000 FROM factor"
+        SELECT $(hash_of sample-pending), member_id, 0, $(date +%s)000 + 300000 FROM factor
+        WHERE member_id <> 'mbr_sample'"
     if [[ $2 == */login ]]; then
         as_pending sample-pending
         who=("${pending[@]}")

@@ -39,8 +39,8 @@ make_member() {
 }
 
 # Makes a session, and what the samples of the routes name: the session ses_sample, the scoped
-# token tok_sample, the member mbr_sample, the invitation inv_sample, and links: to log in, and of
-# invitations of a new person and of the user.
+# token tok_sample, the member mbr_sample with a second factor, the invitation inv_sample, and
+# links: to log in, and of invitations of a new person and of the user.
 have_session_samples() { # PREFIX
     local email=$1EMAIL now
     make_session "$1"
@@ -64,6 +64,7 @@ have_session_samples() { # PREFIX
             VALUES ('mbr_sample', 'sample@example.org', 'Sample', $now);
         INSERT INTO membership SELECT user_id, 'mbr_sample', 'agent', $now, 'test' FROM session
             WHERE id = '$SESSION_ID';
+        INSERT INTO factor VALUES ('mbr_sample', x'00', 0, 1, 1);
         INSERT INTO invitation SELECT 'inv_sample', user_id, $(hash_of "${SESSION}i"),
             'invited@example.org', 'agent', NULL, 'test', $now, $now + 900000 FROM session
             WHERE id = '$SESSION_ID';

@@ -526,9 +526,14 @@ static inline void set_factor(void) {
 }
 
 static inline void change_factor(int twin, int round) {
-    (void)twin, (void)round;
+    const struct store_member_change change = {.user_id = user_id, .member_id = member_of(user_id)};
+    enum member_refusal refusal;
+    (void)round;
     set_factor();
-    may(store_delete_factor(store, user_id, member_of(user_id), NULL), STORE_NOT_FOUND);
+    if (twin % 2)
+        does(store_reset_factor(store, &change, &refusal));
+    else
+        may(store_delete_factor(store, user_id, member_of(user_id), NULL), STORE_NOT_FOUND);
 }
 
 static inline void verify_factor(int rounds) {

@@ -48,7 +48,8 @@ int member_list(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "SINCE", "ADDED BY");
+    struct table table =
+        TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "SECOND FACTOR", "SINCE", "ADDED BY");
     for (size_t i = 0; i < count; i++) {
         const struct store_member *member = &members[i];
         json_write_object(&json, NULL);
@@ -56,6 +57,7 @@ int member_list(struct invocation *call) {
         json_write_text(&json, "email", member->email);
         json_write_text(&json, "name", member->name);
         json_write_text(&json, "role", role_name(member->role));
+        json_write_bool(&json, "hasFactor", member->has_factor);
         json_write_time(&json, "createdAt", member->created_at);
         json_write_text(&json, "createdBy", member->created_by);
         json_write_end(&json);
@@ -63,6 +65,7 @@ int member_list(struct invocation *call) {
         table_cell(&table, member->email);
         table_cell(&table, member->name);
         table_cell(&table, role_name(member->role));
+        table_cell(&table, member->has_factor ? "yes" : "no");
         table_cell(&table, time_text(arena, member->created_at));
         table_cell(&table, member->created_by);
     }
@@ -142,24 +145,15 @@ int member_remove(struct invocation *call) {
 
 int member_factor_reset(struct invocation *call) {
     struct store_member_change change;
+    enum member_refusal refusal;
     char user_id[ID_SIZE], member_id[ID_SIZE];
-    struct store_member *members;
-    size_t count, i = 0;
     if (find_change(call, ROLE_NONE, user_id, member_id, &change) != EXIT_DONE)
         return EXIT_FAILED;
-    enum store_result result =
-        store_list_members(call->store, &call->arena, user_id, &members, &count);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    while (i < count && strcmp(members[i].id, member_id) != 0)
-        i++;
-    if (i == count)
-        return fail_change(call, STORE_NOT_FOUND, MEMBER_NOT_REFUSED);
-    result = store_delete_factor(call->store, user_id, member_id, NULL);
-    if (result == STORE_NOT_FOUND)
+    enum store_result result = store_reset_factor(call->store, &change, &refusal);
+    if (result == STORE_OK && refusal == MEMBER_NO_FACTOR)
         return fail("%s has no second factor", call->operands[1]);
-    if (result != STORE_OK)
-        return fail_store(call, result);
+    if (result != STORE_OK || refusal)
+        return fail_change(call, result, refusal);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", member_id);
     json_write_bool(&json, "removed", true);

@@ -3,7 +3,7 @@
 #include "api/auth.h"
 #include "api/paging.h"
 #include "base/crypto.h"
-#include "store/logins.h"
+#include "store/second_factor.h"
 
 const struct field members_role_fields[] = {ROLE_FIELD, {0}};
 
@@ -22,8 +22,9 @@ int members_fail(struct request *rq, enum member_refusal refusal) {
                     MEMBERS_MAX);
     case MEMBER_ELSEWHERE:
         return fail(rq, FORBIDDEN,
-                    "The member belongs to other workspaces too: only the operator can make the "
-                    "link, by `switchboard user login-link`.");
+                    "The member belongs to other workspaces too: only the operator can do this, "
+                    "by `switchboard user login-link` and `switchboard member factor-reset`.");
+    case MEMBER_NO_FACTOR: return fail(rq, NOT_FOUND, "The member has no second factor.");
     }
     return fail(rq, INTERNAL, "The change was refused for an unknown reason.");
 }
@@ -39,7 +40,8 @@ const char *members_make_secret(struct request *rq, unsigned char hash[32]) {
 
 /* --- GET /v2/members --- */
 
-/* Email addresses are shown to those who may change members, and the own one. */
+/* Email addresses, and what protects the login, are shown to those who may change members, and the
+ * own one. */
 static void write_member(struct json_writer *data, const struct caller *caller,
                          const struct store_member *member) {
     const bool is_self = strcmp(member->id, caller->session.member_id) == 0;
@@ -48,8 +50,10 @@ static void write_member(struct json_writer *data, const struct caller *caller,
     json_write_text(data, "name", member->name);
     json_write_text(data, "role", role_name(member->role));
     json_write_bool(data, "isSelf", is_self);
-    if (is_self || caller->scopes & SCOPE_TEAM)
+    if (is_self || caller->scopes & SCOPE_TEAM) {
         json_write_text(data, "email", member->email);
+        json_write_bool(data, "hasFactor", member->has_factor);
+    }
     json_write_time(data, "createdAt", member->created_at);
     json_write_text(data, "createdBy", member->created_by);
     json_write_end(data);
@@ -103,6 +107,15 @@ int members_delete(struct request *rq) {
     const struct store_member_change change = change_of(rq, ROLE_NONE);
     enum member_refusal refusal;
     enum store_result result = store_remove_member(rq->caller->store, &change, &refusal);
+    return check(rq, result, refusal) ? -1 : reply_data(rq, SLICE("{\"removed\":true}"));
+}
+
+/* --- DELETE /v2/members/:memberId/factor --- */
+
+int members_delete_factor(struct request *rq) {
+    const struct store_member_change change = change_of(rq, ROLE_NONE);
+    enum member_refusal refusal;
+    enum store_result result = store_reset_factor(rq->caller->store, &change, &refusal);
     return check(rq, result, refusal) ? -1 : reply_data(rq, SLICE("{\"removed\":true}"));
 }
 

@@ -15,6 +15,7 @@ int members_get(struct request *rq);
 int members_patch(struct request *rq);
 int members_delete(struct request *rq);
 int members_post_link(struct request *rq);
+int members_delete_factor(struct request *rq);
 
 /* Fails the request with what a change of members was refused for: 403 or 409. Returns -1. */
 int members_fail(struct request *rq, enum member_refusal refusal);

@@ -12,7 +12,8 @@
 enum store_result store_list_members(struct store *store, struct arena *arena, const char *user_id,
                                      struct store_member **members, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT m.id, m.email, m.name, ms.role, ms.created_at, ms.created_by "
+        .sql = "SELECT m.id, m.email, m.name, ms.role, ms.created_at, ms.created_by, EXISTS "
+               "(SELECT 1 FROM factor WHERE member_id = m.id AND confirmed_at IS NOT NULL) "
                "FROM membership ms JOIN member m ON m.id = ms.member_id WHERE ms.user_id = ?1 "
                "ORDER BY ms.created_at, m.id"};
     struct buffer rows = buffer_in(arena);
@@ -25,6 +26,7 @@ enum store_result store_list_members(struct store *store, struct arena *arena, c
             .role = role_find(column_text(&s, 3, arena)),
             .created_at = column_integer(&s, 4),
             .created_by = column_text(&s, 5, arena),
+            .has_factor = column_integer(&s, 6) != 0,
         };
         buffer_add(&rows, &member, sizeof member);
     }
@@ -311,21 +313,28 @@ static bool has_other_workspace(struct store *store, const struct store_member_c
     return sql_read_id(store, &s, id);
 }
 
+bool member_may_reset(struct store *store, const struct store_member_change *change,
+                      enum role least, enum member_refusal *refusal) {
+    enum role own;
+    const enum role present = lock_roles(store, change, &own);
+    *refusal = !change->by                          ? MEMBER_NOT_REFUSED
+               : own < least || present >= own      ? MEMBER_ABOVE
+               : has_other_workspace(store, change) ? MEMBER_ELSEWHERE
+                                                    : MEMBER_NOT_REFUSED;
+    return present != ROLE_NONE;
+}
+
 enum store_result store_insert_reset_link(struct store *store,
                                           const struct store_member_change *change,
                                           const unsigned char hash[CRYPTO_HASH_SIZE],
                                           int64_t expires_at, enum member_refusal *refusal) {
-    enum role own, present = ROLE_NONE;
+    bool found = false;
     while (sql_transact(store)) {
-        present = lock_roles(store, change, &own);
-        *refusal = own < ROLE_ADMIN || present >= own   ? MEMBER_ABOVE
-                   : has_other_workspace(store, change) ? MEMBER_ELSEWHERE
-                                                        : MEMBER_NOT_REFUSED;
-        if (present != ROLE_NONE && !*refusal &&
-            login_set_link(store, change->member_id, hash, expires_at))
+        found = member_may_reset(store, change, ROLE_ADMIN, refusal);
+        if (found && !*refusal && login_set_link(store, change->member_id, hash, expires_at))
             store_trail(store, change->user_id, change->member_id);
     }
-    return sql_found(store, present != ROLE_NONE);
+    return sql_found(store, found);
 }
 
 bool member_end_all(struct store *store, const char *user_id) {

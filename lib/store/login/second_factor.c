@@ -114,16 +114,35 @@ enum store_result store_replace_recovery_codes(struct store *store, const char *
     return sql_found(store, found);
 }
 
+static bool delete_factor(struct store *store, const char *member_id, const char *kept) {
+    static struct statement s = {.sql = "DELETE FROM factor WHERE member_id = ?1"};
+    return delete_codes(store, member_id) && sql_run(store, &s, TEXT(member_id)) &&
+           end_logins(store, member_id, kept);
+}
+
 enum store_result store_delete_factor(struct store *store, const char *user_id,
                                       const char *member_id, const char *kept) {
-    static struct statement s = {.sql = "DELETE FROM factor WHERE member_id = ?1"};
     bool found = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
         found = (lock_member(store, member_id) && factor_is_set(store, member_id)) || may_be_done;
-        if (found && delete_codes(store, member_id) && sql_run(store, &s, TEXT(member_id)) &&
-            end_logins(store, member_id, kept))
+        if (found && delete_factor(store, member_id, kept))
             store_trail(store, user_id, member_id);
+    }
+    return sql_found(store, found);
+}
+
+enum store_result store_reset_factor(struct store *store, const struct store_member_change *change,
+                                     enum member_refusal *refusal) {
+    bool found = false, is_deleted = false;
+    while (sql_transact(store)) {
+        const bool may_be_done = is_deleted && sql_may_have_committed(store);
+        found = member_may_reset(store, change, ROLE_OWNER, refusal);
+        is_deleted = found && !*refusal && (factor_is_set(store, change->member_id) || may_be_done);
+        if (is_deleted && delete_factor(store, change->member_id, NULL))
+            store_trail(store, change->user_id, change->member_id);
+        if (found && !*refusal && !is_deleted)
+            *refusal = MEMBER_NO_FACTOR;
     }
     return sql_found(store, found);
 }

@@ -74,9 +74,21 @@ async function remove(one, reload) {
     }
 }
 
-// A link only resets the login of a lower role.
+async function removeFactor(one, reload) {
+    const title = t('members.factorRemove');
+    if (!await confirm(title, t('members.factorText', {name: one.name}), title))
+        return;
+    if (await confirmed(() => call('DELETE', `${pathOfMember(one)}/factor`))) {
+        toast(t('members.factorRemoved', {name: one.name}));
+        await reload();
+    }
+}
+
+// Links and second factors are reset only for a lower role.
 function actionsOf(one, reload) {
     return mayChange(one.role) && el('div', {class: 'row end'},
+        one.hasFactor && ownRole() === 'owner' && rank(one.role) < rank('owner')
+            && button(t('members.factorRemove'), () => removeFactor(one, reload), {kind: 'quiet'}),
         rank(one.role) < rank(ownRole())
             && button(t('members.loginLink'), () => makeLink(one), {kind: 'quiet'}),
         button(t('members.remove'), () => remove(one, reload)));
@@ -86,7 +98,8 @@ const MEMBER_COLUMNS = (reload) => [
     {
         label: t('members.name'),
         cell: (one) => el('span', {class: 'row'}, el('span', {class: 'foreign'}, one.name),
-            one.isSelf && badge('ok', t('members.self'))),
+            one.isSelf && badge('ok', t('members.self')),
+            one.hasFactor && badge('ok', t('factor.title'))),
     },
     {
         label: t('members.email'), kind: 'narrow',
