@@ -405,6 +405,26 @@ session_count() {
         WHERE object_id = '$id' ORDER BY id DESC LIMIT 1")"
 }
 
+@test "switchboard member factor-require requires a factor at once, and factor-optional ends that" {
+    run switchboard member factor-require "$EMAIL"
+    assert_equal "$status $output" "0 each member of $EMAIL needs a second factor"
+    request GET /v2/threads --session "$SESSION"
+    assert_error 403 FORBIDDEN 'second factor'
+    request GET /v2/factor --session "$SESSION"
+    assert_json .data.isRequired true
+    run switchboard member factor-require "$EMAIL" --json # twice
+    assert_equal "$status $output" "0 {\"email\":\"$EMAIL\",\"requiresFactor\":true}"
+    run switchboard member factor-optional "$EMAIL"
+    assert_equal "$status $output" "0 members of $EMAIL need no second factor"
+    request GET /v2/threads --session "$SESSION"
+    assert_success
+    assert_equal "$(db "SELECT action FROM trail WHERE action LIKE 'member.factor-%'
+        ORDER BY id DESC LIMIT 3")" \
+        $'member.factor-optional\nmember.factor-require\nmember.factor-require'
+    run switchboard member factor-require none@example.org
+    assert_equal "$status" 1
+}
+
 @test "a rotation of the keys seals the secret again, and the factor goes on" {
     have_factor "$SESSION"
     before=$(db 'SELECT hex(secret) FROM factor')

@@ -143,6 +143,17 @@ const struct command commands[] = {
      .summary = "remove the second factor of a user's member, who has lost it",
      .details = "Make sure that the person who asks is the member. The sessions end, and the next\n"
                 "login asks for the password alone."},
+    {.noun = "member", .verb = "factor-require", .needs = NEEDS_STORE,
+     .run = member_factor_require,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "require a second factor of each member of a user",
+     .details = "It counts at once: a member without one can then only set it up. API tokens have no\n"
+                "second factor."},
+    {.noun = "member", .verb = "factor-optional", .needs = NEEDS_STORE,
+     .run = member_factor_optional,
+     .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
+     .summary = "require no second factor of the members of a user any more",
+     .details = "Members who have one keep it."},
 
     {.noun = "invitation", .verb = "list", .needs = NEEDS_STORE, .run = invitation_list,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},

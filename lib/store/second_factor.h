@@ -89,7 +89,8 @@ enum factor_rule_refusal {
     FACTOR_RULE_NO_FACTOR, /* who requires a factor must have one */
 };
 
-/* Sets whether members of the workspace need a second factor; `by` is the owner who says so. */
+/* Sets whether members of the workspace need a second factor; `by` is the owner who says so, or
+ * NULL, the operator, who needs none and is not refused. */
 enum store_result store_set_factor_rule(struct store *store, const char *user_id, const char *by,
                                         bool is_required, enum factor_rule_refusal *refusal);
 

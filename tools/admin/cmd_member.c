@@ -160,6 +160,32 @@ int member_factor_reset(struct invocation *call) {
     return object_print(call, &json, "removed the second factor of %s", call->operands[1]);
 }
 
+static int set_factor_rule(struct invocation *call, bool is_required) {
+    enum factor_rule_refusal refusal;
+    char user_id[ID_SIZE];
+    if (find_owner(call, user_id) != EXIT_DONE)
+        return EXIT_FAILED;
+    enum store_result result =
+        store_set_factor_rule(call->store, user_id, NULL, is_required, &refusal);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "email", call->operands[0]);
+    json_write_bool(&json, "requiresFactor", is_required);
+    return object_print(call, &json,
+                        is_required ? "each member of %s needs a second factor"
+                                    : "members of %s need no second factor",
+                        call->operands[0]);
+}
+
+int member_factor_require(struct invocation *call) {
+    return set_factor_rule(call, true);
+}
+
+int member_factor_optional(struct invocation *call) {
+    return set_factor_rule(call, false);
+}
+
 /* --- switchboard invitation --- */
 
 int invitation_list(struct invocation *call) {

@@ -19,6 +19,8 @@ int member_add(struct invocation *call);
 int member_role_set(struct invocation *call);
 int member_remove(struct invocation *call);
 int member_factor_reset(struct invocation *call);
+int member_factor_require(struct invocation *call);
+int member_factor_optional(struct invocation *call);
 int invitation_list(struct invocation *call);
 int invitation_add(struct invocation *call);
 int invitation_revoke(struct invocation *call);

@@ -234,9 +234,10 @@ enum store_result store_set_factor_rule(struct store *store, const char *user_id
     static struct statement s = {.sql = "UPDATE \"user\" SET requires_factor = ?2 WHERE id = ?1"};
     while (sql_transact(store)) {
         sql_lock(store, LOCK_USER, NULL, (const char *[]){user_id, by}, 2);
-        *refusal = member_role(store, user_id, by) != ROLE_OWNER ? FACTOR_RULE_NO_OWNER
-                   : is_required && !factor_is_set(store, by)    ? FACTOR_RULE_NO_FACTOR
-                                                                 : FACTOR_RULE_NOT_REFUSED;
+        *refusal = !by                                             ? FACTOR_RULE_NOT_REFUSED
+                   : member_role(store, user_id, by) != ROLE_OWNER ? FACTOR_RULE_NO_OWNER
+                   : is_required && !factor_is_set(store, by)      ? FACTOR_RULE_NO_FACTOR
+                                                                   : FACTOR_RULE_NOT_REFUSED;
         if (!*refusal && sql_run(store, &s, TEXT(user_id), INTEGER(is_required)))
             store_trail(store, user_id, NULL);
     }
