@@ -439,6 +439,10 @@ is_suspended() { # EMAIL
     browse team factor "$EMAIL" "$PASSWORD"
 }
 
+@test "the QR codes of all versions hold their texts, by a reader of our own" {
+    browse team qr
+}
+
 @test "an owner removes the second factor of a member who has lost the app, after two questions" {
     make_member '' lou@example.org agent
     db "UPDATE member SET name = 'Lou' WHERE email = 'lou@example.org';

@@ -2,6 +2,7 @@
 const assert = require('node:assert/strict');
 const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
+const {decode} = require('./qr.js');
 const {untilCount, untilEqual} = require('./until.js');
 
 // The members as the only one, an owner, sees them.
@@ -168,6 +169,35 @@ function codeOf(secret, step) {
         String(step)], {encoding: 'utf8'});
 }
 
+// The modules of the QR code that the page shows, without its margin of 4.
+async function qrRows(page, picture) {
+    const side = Number((await picture.getAttribute('viewBox')).split(' ')[2]) - 8;
+    const rows = Array.from({length: side}, () => Array(side).fill(false));
+    const path = await picture.locator('path').getAttribute('d');
+    for (const [, x, y] of path.matchAll(/M(\d+) (\d+)h1v1h-1z/g))
+        rows[y - 4][x - 4] = true;
+    return rows;
+}
+
+// Each version of the code, at its longest text and one byte before, is read as what it says, and
+// no code is made of what is too long.
+exports.qr = async ({page, logIn}) => {
+    const matrixOf = (text) => page.evaluate(async (one) =>
+        (await import('./js/qr.js')).matrixOf(one), text);
+    await logIn();
+    const longest = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213];
+    for (const [i, count] of longest.entries()) {
+        for (const text of ['x'.repeat(count - 1), `é${'~'.repeat(count - 2)}`]) {
+            const rows = await matrixOf(text);
+            assert.equal(rows.length, 21 + 4 * i);
+            assert.equal(decode(rows), text);
+        }
+    }
+    assert.equal(decode(await matrixOf('')), '');
+    assert.equal(await matrixOf('x'.repeat(214)), null);
+    assert.throws(() => decode(Array.from({length: 21}, () => Array(21).fill(false))));
+};
+
 const presentStep = () => Math.floor(Date.now() / 30000);
 
 // The owner sets a second factor up; the next login asks for its code, and each code counts once.
@@ -178,8 +208,13 @@ exports.factor = async (given, email, password) => {
     step('it is set up with a code of the app, and shows the recovery codes once');
     await page.getByRole('button', {name: 'Set up a second factor'}).click();
     const dialog = page.getByRole('dialog');
-    const secret = (await dialog.getByLabel('Secret').innerText()).replaceAll(' ', '');
-    await dialog.getByLabel('Code of the app').fill(codeOf(secret, presentStep()));
+    const secret = (await dialog.getByLabel('Secret', {exact: true}).innerText())
+        .replaceAll(' ', '');
+    const picture = dialog.getByRole('img', {name: 'QR code of the secret'});
+    const uri = decode(await qrRows(page, picture));
+    assert.equal(uri, await dialog.getByRole('link', {name: /Open it/}).getAttribute('href'));
+    assert.equal(new URL(uri).searchParams.get('secret'), secret);
+    await dialog.getByLabel('Code of the app').fill(codeOf(secret, presentStep() + 1));
     await dialog.getByRole('button', {name: 'Confirm'}).click();
     const codes = (await dialog.getByLabel('Recovery codes').innerText()).split('\n');
     assert.equal(codes.length, 10);

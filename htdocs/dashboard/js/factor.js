@@ -34,12 +34,13 @@ function codesDialog(codes) {
     });
 }
 
-function setUp({secret, uri}) {
+function setUp({secret, uri}, qrPicture) {
     const groups = secret.match(/.{1,4}/g).join(' ');
     return dialog(t('factor.add'), (close) => {
         const box = el('div', {class: 'stack'});
         const code = codeField();
-        fill(box, el('p', {}, t('factor.enter')),
+        const picture = qrPicture(uri, t('factor.qr'));
+        fill(box, el('p', {}, t(picture ? 'factor.scan' : 'factor.enter')), picture,
             el('div', {class: 'secret-row'},
                 el('code', {class: 'secret', tabindex: '0', 'aria-label': t('factor.secret')},
                     groups), copyButton(secret)),
@@ -58,9 +59,10 @@ function setUp({secret, uri}) {
 }
 
 async function add() {
+    const {qrPicture} = await import('./qr.js');
     const begun = await confirmed(() => call('POST', '/v2/factor', {body: {}}));
     if (begun)
-        await setUp(begun);
+        await setUp(begun, qrPicture);
 }
 
 async function renewCodes() {
