@@ -24,6 +24,12 @@ static void write_member(struct json_writer *data, const struct store_session *s
     json_write_text(data, "email", session->member_email);
     json_write_text(data, "name", session->member_name);
     json_write_text(data, "role", session->role);
+    json_write_array(data, "scopes");
+    const unsigned scopes = auth_session_scopes(session);
+    for (unsigned scope = 1; scope_name(scope); scope <<= 1)
+        if (scopes & scope)
+            json_write_text(data, NULL, scope_name(scope));
+    json_write_end(data);
     json_write_end(data);
 }
 

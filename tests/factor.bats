@@ -323,6 +323,7 @@ session_count() {
     assert_error 403 FORBIDDEN 'second factor'
     request GET /v2/session --session "$BEN_SESSION"
     assert_that '.data.factor == {isSet: false, isRequired: true}'
+    assert_json .data.member.scopes '["self"]'
     request GET /v2/threads --session "$SESSION"
     assert_success
     api GET /v2/threads

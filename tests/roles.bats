@@ -40,6 +40,13 @@ as_role() { # ROLE
     used=$SESSION is_changed=''
 }
 
+# The session's answer names the scopes, by which a page shows and hides.
+answers_scopes() { # ROLE
+    request GET /v2/session --session "$used"
+    assert_equal "$(filter -r '.data.member.scopes | sort | join(" ")' "$body")" \
+        "$(scopes_of "$1" | xargs -n 1 | sort | xargs)"
+}
+
 # What a refused request or a GET leaves as it was is used again for the next route.
 checks_role() {
     local scope=${scope_of["$method $route"]}
@@ -67,6 +74,9 @@ of_sessions='(.requires | index("either")) or (.requires | index("session"))'
 
 try_role() {
     local role=$1 tried=0 used is_changed=yes name scope
+    as_role "$role"
+    answers_scopes "$role"
+    is_changed=yes
     local -A scope_of=()
     while read -r name scope; do
         scope_of[${name/:::/ }]=$scope

@@ -82,8 +82,13 @@ static unsigned scopes_of(const char *role) {
 }
 
 /* A member without the factor that the workspace requires may only set it up. */
-static bool lacks_factor(const struct caller *caller) {
-    return caller->session.requires_factor && !caller->session.has_factor;
+static bool lacks_factor(const struct store_session *session) {
+    return session->requires_factor && !session->has_factor;
+}
+
+unsigned auth_session_scopes(const struct store_session *session) {
+    const unsigned scopes = scopes_of(session->role);
+    return lacks_factor(session) ? scopes & SCOPE_SELF : scopes;
 }
 
 /* Finds the user of the token or of the session. */
@@ -98,9 +103,7 @@ static enum store_result find_user(struct request *rq, struct caller *caller, st
                                    &caller->user, &caller->session);
     if (result != STORE_OK)
         return result;
-    caller->scopes = scopes_of(caller->session.role);
-    if (lacks_factor(caller))
-        caller->scopes &= SCOPE_SELF;
+    caller->scopes = auth_session_scopes(&caller->session);
     caller->expires_at = INT64_MAX; /* the statement compares the end of the session */
     caller->actor =
         (struct actor){.id = caller->session.member_id, .name = caller->session.member_name};
@@ -178,7 +181,7 @@ static int check_user(struct request *rq) {
 int auth_check_scope(struct request *rq, unsigned scope) {
     if (rq->caller->scopes & scope || scope == SCOPE_BY_EDGE)
         return 0;
-    if (lacks_factor(rq->caller))
+    if (lacks_factor(&rq->caller->session))
         return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"factor\"}"),
                                  "This workspace requires a second factor of its members: set it "
                                  "up by POST /v2/factor.");

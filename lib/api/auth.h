@@ -44,6 +44,10 @@ bool auth_is_fresh(const struct request *rq);
  * failing the request. */
 int auth_check_token(struct request *rq, struct slice token);
 
+/* The scopes of a session: those of the role, or SCOPE_SELF while the member lacks the second
+ * factor that the workspace requires. */
+unsigned auth_session_scopes(const struct store_session *session);
+
 /* Finds user, scopes, end and actor of an API token, main or scoped, with caller->store.
  * STORE_NOT_FOUND: there is none. The caller compares expires_at with the time of the request. */
 enum store_result auth_find_token(struct arena *arena, struct caller *caller, struct slice token);

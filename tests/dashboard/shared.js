@@ -199,6 +199,8 @@ exports.canned = async (test, email, password) => {
     await untilCount(page.getByRole('row', {name: '/bye'}), 0);
 };
 
+const WRITING = /^(Rename|Archive|Make primary|New template|Regenerate|Invite|Remove|Add a canned)/;
+
 exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, password) => {
     const eve = {phone: '16505552005', name: 'Eve Examined'};
     const refused = [];
@@ -221,6 +223,18 @@ exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, pas
     await bubbleOf(page, 'Only to be read').getByRole('button', {name: 'Details'}).click();
     await page.getByRole('dialog').waitFor();
     assert.equal(await page.getByRole('dialog').getByRole('button', {name: 'Reply'}).count(), 0);
+    await page.keyboard.press('Escape');
+    step('nor on a page of the navigation, which leads to no page that needs more');
+    const names = await page.locator('.nav [data-menu]').evaluateAll((items) =>
+        items.map((item) => item.dataset.menu));
+    assert.deepEqual(names,
+        ['overview', 'inbox', 'lines', 'templates', 'replies', 'forms', 'usage', 'api', 'members']);
+    for (const name of names) {
+        await open(`/${name}`);
+        await page.locator('main h1').waitFor();
+        await settled(page);
+        assert.equal(await page.getByRole('button', {name: WRITING}).count(), 0, name);
+    }
     step('and the page has asked for nothing that it may not do');
     assert.deepEqual(refused, []);
 };

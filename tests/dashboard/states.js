@@ -17,7 +17,8 @@ const LONG = `<img src=x onerror=alert(1)> ${'W'.repeat(300)} \u202Eabc 👩‍�
 const FREE = new Set(['name', 'displayName', 'username', 'agent', 'lastError', 'verifiedName',
     'createdBy']);
 const OTHER = {user: {id: 'usr_other', email: 'other@example.org'}, passwordIsSet: true,
-    member: {id: 'mbr_other', email: 'other@example.org', name: 'Other', role: 'owner'},
+    member: {id: 'mbr_other', email: 'other@example.org', name: 'Other', role: 'owner',
+        scopes: ['basic', 'read', 'send', 'inbox', 'events', 'manage', 'team', 'owner', 'self']},
     workspaces: [{id: 'usr_other', email: 'other@example.org', role: 'owner'}],
     session: {id: 'ses_other', createdAt: '2026-01-01T00:00:00.000Z',
         expiresAt: '2099-01-01T00:00:00.000Z'}};

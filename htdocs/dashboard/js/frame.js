@@ -4,8 +4,8 @@ import {el, fill} from './dom.js';
 import {icon} from './icons.js';
 import {LANGUAGES, chooseLanguage, clock, language, t} from './i18n.js';
 import {onTrouble, trouble} from './live.js';
-import {PAGES, itemOf} from './pages.js';
-import {session} from './session.js';
+import {itemOf, itemsOf} from './pages.js';
+import {may, session} from './session.js';
 import {button, showError} from './ui.js';
 
 const app = document.getElementById('app');
@@ -17,7 +17,7 @@ function menuItem(page) {
 }
 
 function navigation() {
-    const items = PAGES.filter((page) => page.icon);
+    const items = itemsOf(may);
     const sections = [...new Set(items.map(({section}) => section))];
     return el('div', {class: 'nav'}, sections.map((section) => [
         section && el('p', {class: 'nav-title'}, t(`nav.${section}`)),

@@ -1,8 +1,7 @@
 // The canned replies of the workspace: texts that its members send often.
 import {call} from './api.js';
 import {onOwnerLeft} from './kept.js';
-import {session} from './session.js';
-import {isSelf} from './team.js';
+import {isSelf, mayManage} from './team.js';
 
 const PAGE = 100;
 const MOST_PAGES = 5;
@@ -37,7 +36,7 @@ export function cannedReplies() {
 
 // Whether the member of this page may change it.
 export function mayChange(reply) {
-    return isSelf(reply.by) || ['admin', 'owner'].includes(session().member.role);
+    return isSelf(reply.by) || mayManage();
 }
 
 // The text with the names in their places.

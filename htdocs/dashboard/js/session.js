@@ -12,6 +12,11 @@ export function session() {
     return present;
 }
 
+// Whether the member of this page has a scope in its workspace, as routes require one.
+export function may(scope) {
+    return Boolean(present?.member.scopes.includes(scope));
+}
+
 // Names the member and the workspace of a session: what a browser keeps belongs to both.
 export function ownerOf(one) {
     return one && `${one.member.id} ${one.user.id}`;

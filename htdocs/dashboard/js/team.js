@@ -1,7 +1,7 @@
 // The members of the workspace, for those who answer together.
 import {call} from './api.js';
 import {onOwnerLeft} from './kept.js';
-import {session} from './session.js';
+import {may, session} from './session.js';
 
 let members = null; // a promise of the present ones
 
@@ -18,12 +18,12 @@ export function answering({isFresh = false} = {}) {
 
 // Whether the member of this page may answer, and change what an inbox holds: a viewer reads.
 export function mayAnswer() {
-    return session()?.member.role !== 'viewer';
+    return may('send') && may('inbox');
 }
 
 // Whether the member of this page may change templates, lines and webhooks.
 export function mayManage() {
-    return ['owner', 'admin'].includes(session()?.member.role);
+    return may('manage');
 }
 
 // Whether a member is the one of this page.

@@ -4,7 +4,7 @@ import {el, fill} from '../dom.js';
 import {savePerson} from '../download.js';
 import {dateTime, t} from '../i18n.js';
 import {address, go} from '../router.js';
-import {session} from '../session.js';
+import {mayManage} from '../team.js';
 import {button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loading, moment,
     toast} from '../ui.js';
 import {nameOf, phoneText, summary} from './describe.js';
@@ -92,7 +92,7 @@ function dataActions(contact, close, show) {
         erasing.hidden = Boolean(held);
         show(held);
     }
-    const nodes = ['owner', 'admin'].includes(session().member.role) && [
+    const nodes = mayManage() && [
         button(t('contact.save'), () => savePerson(contact.id), {icon: 'download'}), hold, erasing];
     return {nodes, set};
 }

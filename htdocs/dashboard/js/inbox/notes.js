@@ -3,8 +3,7 @@ import {call} from '../api.js';
 import {el} from '../dom.js';
 import {clock, dateTime, t} from '../i18n.js';
 import {icon} from '../icons.js';
-import {isSelf} from '../team.js';
-import {session} from '../session.js';
+import {isSelf, mayManage} from '../team.js';
 import {button, confirm, dialog, field, form} from '../ui.js';
 import {newKey} from './outbox.js';
 
@@ -53,7 +52,7 @@ export async function deleteNote(note) {
 }
 
 function mayDelete(note) {
-    return isSelf(note.by) || ['admin', 'owner'].includes(session().member.role);
+    return isSelf(note.by) || mayManage();
 }
 
 // The row of a note between the messages. remove(note) is called when its button is pressed.

@@ -3,6 +3,7 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {parts, t} from '../i18n.js';
 import {isRequired, presentPassword} from '../passwords.js';
+import {may} from '../session.js';
 import {
     button, card, codeBlock, copyButton, dialog, errorBox, facts, form, heading, linkButton,
     loading, moment, notice,
@@ -57,7 +58,7 @@ function regenerate() {
 function tokenCard(token, reload) {
     return card(t('api.token'), {
         text: t('api.tokenText'),
-        actions: [button(t('api.regenerate'), async () => {
+        actions: [may('owner') && button(t('api.regenerate'), async () => {
             await regenerate();
             await reload();
         }, {icon: 'refresh'})],

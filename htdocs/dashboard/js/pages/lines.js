@@ -2,6 +2,7 @@
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
+import {mayManage} from '../team.js';
 import {badge, button, card, confirm, dialog, empty, facts, field, form, heading, loading, moment,
     toast} from '../ui.js';
 
@@ -50,6 +51,8 @@ export async function show(root) {
     }
 
     function actions(line) {
+        if (!mayManage())
+            return [];
         if (line.archivedAt)
             return [button(t('lines.bringBack'), () =>
                 save(line, {isArchived: false}, t('lines.back')))];

@@ -6,7 +6,7 @@ import {t} from '../i18n.js';
 import {confirmed} from '../passwords.js';
 import {factorRule} from '../factor.js';
 import {retentionCard} from '../retention.js';
-import {session} from '../session.js';
+import {may, session} from '../session.js';
 import {
     badge, button, card, confirm, copyButton, dialog, field, form, heading, loaded, moment,
     notice, showError, table, toast,
@@ -19,7 +19,7 @@ const ROLES = ['viewer', 'agent', 'admin', 'owner']; // each may do what those b
 const rank = (role) => ROLES.indexOf(role);
 const nameOf = (role) => t(`members.role.${role}`);
 const ownRole = () => session().member.role;
-const mayChange = (role) => rank(ownRole()) >= rank('admin') && rank(role) <= rank(ownRole());
+const mayChange = (role) => may('team') && rank(role) <= rank(ownRole());
 const rolesToGive = () => ROLES.slice(0, rank(ownRole()) + 1);
 const pathOfMember = (one) => `/v2/members/${encodeURIComponent(one.id)}`;
 
@@ -87,7 +87,7 @@ async function removeFactor(one, reload) {
 // Links and second factors are reset only for a lower role.
 function actionsOf(one, reload) {
     return mayChange(one.role) && el('div', {class: 'row end'},
-        one.hasFactor && ownRole() === 'owner' && rank(one.role) < rank('owner')
+        one.hasFactor && may('owner') && rank(one.role) < rank('owner')
             && button(t('members.factorRemove'), () => removeFactor(one, reload), {kind: 'quiet'}),
         rank(one.role) < rank(ownRole())
             && button(t('members.loginLink'), () => makeLink(one), {kind: 'quiet'}),
@@ -193,12 +193,12 @@ function exportCard() {
 export function show(root) {
     const lists = loaded(async () => {
         const [members, invitations, retention] = await Promise.all([call('GET', '/v2/members'),
-            mayChange('viewer') && call('GET', '/v2/invitations'),
-            mayChange('viewer') && call('GET', '/v2/retention')]);
+            may('team') && call('GET', '/v2/invitations'),
+            may('manage') && call('GET', '/v2/retention')]);
         return [memberCard(members.items, lists.reload),
             invitations && invitationCard(invitations.items, lists.reload),
             retention && retentionCard(retention),
-            ...(ownRole() === 'owner' ? [factorRule(), exportCard()] : [])];
+            ...(may('owner') ? [factorRule(), exportCard()] : [])];
     });
     fill(root, heading(t('members.title'), {text: t('members.text')}), lists.root);
     lists.reload();

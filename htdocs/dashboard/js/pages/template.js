@@ -4,6 +4,7 @@ import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {newKey} from '../inbox/outbox.js';
 import {address, go} from '../router.js';
+import {may} from '../session.js';
 import {mayManage} from '../team.js';
 import {exampleLines, variables} from '../templates/definition.js';
 import {isEditable} from '../templates/draft.js';
@@ -142,7 +143,7 @@ export async function show(root, {name, accountId, language}) {
     fill(box,
         el('div', {class: 'template-page'},
             el('div', {class: 'stack'},
-                card(t('templates.test'), {text: t('templates.testText')},
+                may('send') && card(t('templates.test'), {text: t('templates.testText')},
                     test(template, accountId, lines, own))),
             el('div', {class: 'stack'},
                 card(t('templates.preview'), {}, own.preview),
