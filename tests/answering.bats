@@ -103,6 +103,31 @@ change_of() { # THREAD
     assert_success
 }
 
+@test "a header that names another thread than the recipient's is ignored, and holds no thread" {
+    local thread seen other
+    has_member Ana agent
+    has_member Ben agent
+    writes wamid.in "$A" 1780000000
+    thread=$(thread_of "$A") seen=$(change_of "$thread")
+    request POST /v2/messages/send/text --session "$ANA_SESSION" \
+        -H "X-Switchboard-Seen: $thread $seen" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+15550100077\",\"text\":\"x\"}"
+    assert_success
+    answers Ben Now "$thread" "$seen" # no claim of Ana is in the way
+    assert_success
+    other=$(thread_of 15550100077)
+    request POST /v2/messages/send/text --session "$BEN_SESSION" \
+        -H "X-Switchboard-Seen: $thread $seen" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+15550100077\",\"text\":\"y\"}"
+    assert_success
+    answers Ana Late "$thread" "$seen"
+    assert_error 409 VALIDATION_ERROR 'Ben has answered'
+    request POST /v2/messages/send/text --session "$ANA_SESSION" \
+        -H "X-Switchboard-Seen: $other $seen" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+15550100077\",\"text\":\"z\"}"
+    assert_error 409 VALIDATION_ERROR 'Ben has answered'
+}
+
 @test "a header that is no thread and no change is 400, and sends nothing" {
     local seen
     has_member Ana agent

@@ -142,7 +142,9 @@ static int deliver(struct sending *sending) {
 /* A reaction is no answer. */
 static int claim_thread(const struct sending *sending, struct store_claim *claim) {
     *claim = (struct store_claim){.thread_id = NULL};
-    return strcmp(sending->kind->type, "reaction") == 0 ? 0 : claim_take(sending->rq, claim);
+    if (strcmp(sending->kind->type, "reaction") == 0)
+        return 0;
+    return claim_take(sending->rq, sending->phone, sending->bsuid, claim);
 }
 
 /* Delivers the message unless its contact is blocked, or another member answers. */

@@ -35,12 +35,19 @@ static int fail_claimed(struct request *rq, const struct store_claimant *other) 
                                                  : "is answering this thread");
 }
 
-int claim_take(struct request *rq, struct store_claim *claim) {
+int claim_take(struct request *rq, const char *phone, const char *bsuid,
+               struct store_claim *claim) {
     const struct caller *caller = rq->caller;
     const struct slice seen = slice_of(request_variable("HTTP_X_SWITCHBOARD_SEEN"));
     struct store_claimant other;
-    *claim = (struct store_claim){
-        .user_id = caller->user.id, .by = caller->actor, .request_id = rq->id, .now = clock_now()};
+    *claim = (struct store_claim){.user_id = caller->user.id,
+                                  .account_id = caller->line.account_id,
+                                  .line_id = caller->line.id,
+                                  .phone = phone,
+                                  .bsuid = bsuid,
+                                  .by = caller->actor,
+                                  .request_id = rq->id,
+                                  .now = clock_now()};
     claim->until = claim->now + CLAIMED_MS;
     if (!seen.p || !caller->session.id)
         return 0;

@@ -10,6 +10,8 @@
 
 struct store_claim {
     const char *user_id, *thread_id;
+    const char *account_id, *line_id; /* of the line that answers */
+    const char *phone, *bsuid;        /* of the recipient; either may be NULL */
     struct actor by;
     const char *request_id; /* the one that claims it */
     int64_t seen;           /* the last change that the member has seen (inbox.h) */
@@ -23,8 +25,8 @@ struct store_claimant {
 };
 
 /* Claims the thread, unless another member is in the way, who is then written to `*other`, in the
- * arena. The id of a merged thread means the one that remained; a thread that is gone has nothing
- * to claim. */
+ * arena. The id of a merged thread means the one that remained; a thread that is gone, or is not
+ * that of the recipient on the line, has nothing to claim: no answer would end its claim. */
 enum store_result store_claim_thread(struct store *store, struct arena *arena,
                                      const struct store_claim *claim, struct store_claimant *other);
 

@@ -996,6 +996,9 @@ static enum store_result assign_thread(void) {
 static struct store_claim claim_of(void) {
     return (struct store_claim){.user_id = "usr_1",
                                 .thread_id = owned_thread,
+                                .account_id = account_id,
+                                .line_id = line_id,
+                                .phone = "15550009999",
                                 .by = {"mbr_1", "Ann"},
                                 .request_id = "req_1",
                                 .now = now,

@@ -527,6 +527,9 @@ static inline bool claims(int twin, int round) {
     const char *id = text("mbr_%d", twin);
     const struct store_claim claim = {.user_id = user_id,
                                       .thread_id = read_thread,
+                                      .account_id = account_id,
+                                      .line_id = line_id,
+                                      .phone = "15550001",
                                       .by = {id, id},
                                       .request_id = id,
                                       .seen = board->cells[round - 1],

@@ -1,6 +1,22 @@
 #include "store/claim.h"
 
+#include <string.h>
+
+#include "store/inbox/contact_find.h"
 #include "store/inbox/thread.h"
+
+/* Whether the thread is that of the recipient on the line. */
+static bool is_answered(struct store *store, const char *thread_id,
+                        const struct store_claim *claim) {
+    static struct statement s = {
+        .sql = "SELECT id FROM thread WHERE line_id = ?1 AND contact_id = ?2"};
+    char contact_id[ID_SIZE], id[ID_SIZE];
+    if (!(claim->phone && contact_find(store, claim->account_id, claim->phone, contact_id)) &&
+        !(claim->bsuid && contact_find(store, claim->account_id, claim->bsuid, contact_id)))
+        return false;
+    sql_start(store, &s, TEXT(claim->line_id), TEXT(contact_id));
+    return sql_read_id(store, &s, id) && strcmp(id, thread_id) == 0;
+}
 
 /* Takes the claim in one statement, which also two hosts carry out one after the other. */
 static bool take(struct store *store, const char *thread_id, const struct store_claim *claim) {
@@ -42,7 +58,8 @@ enum store_result store_claim_thread(struct store *store, struct arena *arena,
         *other = (struct store_claimant){.has_answered = false};
         sql_lock(store, LOCK_COUNTERS, NULL, &claim->user_id, 1); /* the thread may be deleted */
         if (thread_find(store, claim->user_id, claim->thread_id, &thread) &&
-            take(store, thread.id, claim) && !sql_changes(store))
+            is_answered(store, thread.id, claim) && take(store, thread.id, claim) &&
+            !sql_changes(store))
             read_other(store, arena, thread.id, claim, other);
     }
     return sql_result(store);
