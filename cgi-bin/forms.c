@@ -1,11 +1,15 @@
 /* /v2/forms: the platform's flows, and the rows stored for them here (spec 4.5). */
 #include <ctype.h>
 
+#include "api/destructive.h"
+#include "api/graph/graph_fields.h"
 #include "api/list.h"
+#include "api/request_trail.h"
 #include "api/selector.h"
 #include "api/upstream.h"
 #include "base/http_client.h"
 #include "base/log.h"
+#include "graph/asset_form.h"
 #include "payload/flow_object.h"
 
 /* Stores the flows of an answer. A failure is only logged: the client's answer does not depend on
@@ -19,21 +23,48 @@ static void save_flows(struct request *rq, const struct store_account *account,
                     store_reason(store));
 }
 
+static const struct text_rule fields_rule = {
+    .meaning = "names of members, separated by commas, without braces", .longest = 2048};
+
+#define FIELDS_FIELD                                                                               \
+    {                                                                                              \
+        .name = "fields", .type = FIELD_STRING, .rule = &fields_rule,                              \
+        .example = "id,name,status,validation_errors,preview.invalidate(false)"                    \
+    }
+
+/* The parameter `fields`, checked and percent-encoded; *encoded is NULL without it. */
+static int read_fields(struct request *rq, const char **encoded) {
+    struct slice list = query_get(&rq->query, "fields");
+    *encoded = list.n ? graph_escape(rq->arena, list) : NULL;
+    return list.n ? graph_check_list(rq, list, GRAPH_FLOW) : 0;
+}
+
+/* Whether the answer has all that a row takes from a flow; without `fields` it has. */
+static bool has_row(struct request *rq) {
+    struct slice list = query_get(&rq->query, "fields");
+    return !list.n || (slice_has_word(list, ',', SLICE("name")) &&
+                       slice_has_word(list, ',', SLICE("status")) &&
+                       slice_has_word(list, ',', SLICE("validation_errors")));
+}
+
 /* --- GET /v2/forms --- */
 
 static const struct field list_query[] = {
     {.name = "limit", .type = FIELD_INTEGER, .min = 1},
     {.name = "after", .type = FIELD_STRING},
+    FIELDS_FIELD,
     SELECTOR_FIELDS,
     {0},
 };
 
 static int get_flows(struct request *rq) {
     struct store_account account;
-    if (selector_choose(rq, &account))
+    const char *fields;
+    if (selector_choose(rq, &account) || read_fields(rq, &fields))
         return -1;
     struct graph_page_request wanted = {.waba_id = account.waba_id,
                                         .edge = "flows",
+                                        .fields = fields,
                                         .limit = query_integer(&rq->query, "limit", 25),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
@@ -41,7 +72,8 @@ static int get_flows(struct request *rq) {
     if (list_get_page(rq, &account, &wanted, &page))
         return -1;
     size_t count = flow_read_all(rq->arena, page.items, &flows);
-    save_flows(rq, &account, flows, count);
+    if (has_row(rq))
+        save_flows(rq, &account, flows, count);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -101,7 +133,7 @@ static int get_search(struct request *rq) {
 
 /* --- GET /v2/forms/:flowId --- */
 
-static const struct field detail_query[] = {SELECTOR_FIELDS, {0}};
+static const struct field detail_query[] = {FIELDS_FIELD, SELECTOR_FIELDS, {0}};
 
 /* The id becomes the path of a call, where any other text could address another object. */
 static bool is_flow_id(struct slice id) {
@@ -111,29 +143,199 @@ static bool is_flow_id(struct slice id) {
     return id.n <= 128;
 }
 
-static int get_flow(struct request *rq) {
+/* Sets the account of the flow that the path names. */
+static int choose_account(struct request *rq, struct store_account *account) {
     struct slice id = rq->parameters[0];
-    struct store_account account;
-    struct store_flow flow;
-    struct json answer;
     if (!id.n)
         return fail(rq, INVALID, "The flow id is empty: call /v2/forms/FLOW_ID.");
     if (!is_flow_id(id))
         return fail(rq, NOT_FOUND, "There is no such flow: ids hold letters, digits, - and _.");
-    if (selector_choose(rq, &account))
-        return -1;
+    return selector_choose(rq, account);
+}
+
+/* Reads the flow of the path; `fields` percent-encoded, NULL: the platform's choice. */
+static int ask(struct request *rq, const struct store_account *account, const char *fields,
+               struct json *answer) {
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
     struct graph_call call = {.method = "GET",
-                              .path = arena_copy(rq->arena, id),
-                              .token = state_account_token(rq, &account)};
-    if (!call.token || upstream_call(rq, UPSTREAM_LIST, &call, &answer))
+                              .path =
+                                  fields ? arena_printf(rq->arena, "%s?fields=%s", id, fields) : id,
+                              .token = state_account_token(rq, account)};
+    if (!call.token || upstream_call(rq, UPSTREAM_LIST, &call, answer))
         return -1;
-    if (json_type(answer) != JSON_OBJECT)
-        return fail_with_details(rq, INTERNAL, json_raw(answer),
+    if (json_type(*answer) != JSON_OBJECT)
+        return fail_with_details(rq, INTERNAL, json_raw(*answer),
                                  "The platform's answer is no flow.");
+    return 0;
+}
+
+static int get_flow(struct request *rq) {
+    struct store_account account;
+    struct store_flow flow;
+    struct json answer;
+    const char *fields;
+    if (choose_account(rq, &account) || read_fields(rq, &fields) ||
+        ask(rq, &account, fields, &answer))
+        return -1;
     /* the id of an account or a line is answered too, but such an object has no status */
-    if (flow_read(rq->arena, answer, &flow) && *flow.status)
+    if (has_row(rq) && flow_read(rq->arena, answer, &flow) && *flow.status)
         save_flows(rq, &account, &flow, 1);
     return reply_data(rq, json_raw(answer));
+}
+
+/* --- POST /v2/forms, PUT .../json, POST .../publish and .../deprecate, DELETE ---
+ *
+ * Bodies and answers are passed on byte for byte: the platform judges a flow, not the gateway.
+ */
+
+static const struct field account_query[] = {SELECTOR_FIELDS, {0}};
+
+/* Only the types are checked. */
+static const struct field create_fields[] = {
+    {.name = "name", .type = FIELD_STRING, .required = true},
+    {.name = "categories", .type = FIELD_STRINGS, .required = true, .example = "OTHER"},
+    {.name = "flow_json", .type = FIELD_STRING},
+    {.name = "publish", .type = FIELD_BOOLEAN},
+    {.name = "clone_flow_id", .type = FIELD_STRING},
+    {.name = "endpoint_uri", .type = FIELD_STRING},
+    {0},
+};
+
+/* The members at the top of a Flow JSON; the platform says which of them it needs. */
+static const struct field asset_fields[] = {
+    {.name = "version", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "data_api_version", .type = FIELD_STRING, .may_be_empty = true},
+    {.name = "routing_model", .type = FIELD_OBJECT},
+    {.name = "screens", .type = FIELD_ARRAY},
+    {0},
+};
+
+/* Makes the call with the token of the account, and replies with the platform's answer. */
+static int pass_on(struct request *rq, const struct store_account *account,
+                   struct graph_relay *call, struct json *answer) {
+    struct graph_relayed relayed;
+    call->token = state_account_token(rq, account);
+    if (!call->token)
+        return -1;
+    upstream_relay(rq, call, &relayed);
+    return upstream_read(rq, UPSTREAM_CHANGE, &relayed.answer, answer)
+               ? -1
+               : reply_data(rq, json_raw(*answer));
+}
+
+/* The row of a new flow; false when the answer has no id. */
+static bool read_new(struct request *rq, struct json answer, struct store_flow *flow) {
+    struct json errors = json_get(answer, "validation_errors");
+    *flow = (struct store_flow){
+        .flow_id = json_text(json_get(answer, "id"), rq->arena),
+        .name = json_text(json_get(rq->json, "name"), rq->arena),
+        .status = json_type(json_get(rq->json, "publish")) == JSON_TRUE ? "PUBLISHED" : "DRAFT",
+        .validation = json_type(errors) == JSON_ARRAY ? json_raw(errors) : SLICE("[]"),
+    };
+    return flow->flow_id && *flow->flow_id && flow->name;
+}
+
+static int post_new(struct request *rq) {
+    struct store_account account;
+    struct store_flow flow;
+    struct json answer;
+    if (selector_choose(rq, &account))
+        return -1;
+    struct graph_relay call = {
+        .method = "POST",
+        .path =
+            arena_printf(rq->arena, "%s/flows", graph_escape(rq->arena, slice_of(account.waba_id))),
+        .content_type = "application/json",
+        .body = rq->body};
+    if (pass_on(rq, &account, &call, &answer))
+        return -1;
+    if (read_new(rq, answer, &flow))
+        save_flows(rq, &account, &flow, 1);
+    trail_leave_after(rq, rq->caller->store, json_text(json_get(answer, "id"), rq->arena));
+    return 0;
+}
+
+/* Sets account and row of the flow that the path names. It is read first, because the id could be
+ * that of another object, which the call would change or delete. */
+static int choose(struct request *rq, struct store_account *account, struct store_flow *flow) {
+    struct json object;
+    if (choose_account(rq, account) || ask(rq, account, NULL, &object))
+        return -1;
+    if (json_type(json_get(object, "categories")) != JSON_ARRAY ||
+        !flow_read(rq->arena, object, flow))
+        return fail(rq, NOT_FOUND, "There is no such flow; GET /v2/forms lists them.");
+    return 0;
+}
+
+/* Makes a POST to an edge of the flow, replies with the answer, and stores the row with the status
+ * that the flow has then. */
+static int post_edge(struct request *rq, const struct store_account *account,
+                     struct store_flow *flow, struct graph_relay *call) {
+    struct json answer;
+    if (pass_on(rq, account, call, &answer))
+        return -1;
+    struct json errors = json_get(answer, "validation_errors");
+    if (json_type(errors) == JSON_ARRAY)
+        flow->validation = json_raw(errors);
+    save_flows(rq, account, flow, 1);
+    trail_leave_after(rq, rq->caller->store, flow->flow_id);
+    return 0;
+}
+
+static struct graph_relay call_of(struct request *rq, const char *edge) {
+    struct slice id = rq->parameters[0];
+    return (struct graph_relay){.method = "POST",
+                                .path = arena_printf(rq->arena, "%.*s/%s", (int)id.n, id.p, edge)};
+}
+
+static int put_asset(struct request *rq) {
+    struct store_account account;
+    struct store_flow flow;
+    if (choose(rq, &account, &flow))
+        return -1;
+    struct graph_relay call = call_of(rq, "assets");
+    call.body = graph_asset_form(rq->arena, rq->body, &call.content_type);
+    return post_edge(rq, &account, &flow, &call);
+}
+
+static int post_publish(struct request *rq) {
+    struct store_account account;
+    struct store_flow flow;
+    if (choose(rq, &account, &flow))
+        return -1;
+    struct graph_relay call = call_of(rq, "publish");
+    flow.status = "PUBLISHED";
+    return post_edge(rq, &account, &flow, &call);
+}
+
+/* As of all that is destroyed, the row of the trail is left before the call. */
+static int post_deprecate(struct request *rq) {
+    struct store_account account;
+    struct store_flow flow;
+    if (destructive_check(rq) || choose(rq, &account, &flow))
+        return -1;
+    struct graph_relay call = call_of(rq, "deprecate");
+    flow.status = "DEPRECATED";
+    if (trail_leave(rq, rq->caller->store, flow.flow_id))
+        return -1;
+    return post_edge(rq, &account, &flow, &call);
+}
+
+static int delete_flow(struct request *rq) {
+    struct store_account account;
+    struct store_flow flow;
+    struct json answer;
+    if (destructive_check(rq) || choose(rq, &account, &flow))
+        return -1;
+    struct graph_relay call = {.method = "DELETE",
+                               .path = arena_copy(rq->arena, rq->parameters[0])};
+    struct store *store = rq->caller->store;
+    if (trail_leave(rq, store, flow.flow_id) || pass_on(rq, &account, &call, &answer))
+        return -1;
+    if (store_delete_flow(store, account.id, flow.flow_id) != STORE_OK)
+        log_message(LOG_ERROR, "request %s: the row of a flow was not deleted: %s", rq->id,
+                    store_reason(store));
+    return 0;
 }
 
 /* clang-format off */
@@ -144,6 +346,26 @@ static const struct route routes[] = {
      .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_search, .query = search_query},
     {.method = "GET", .path = "/v2/forms/:flowId",
      .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_flow, .query = detail_query},
+    {.method = "POST", .path = "/v2/forms",
+     .trail = "flow.create",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_new, .query = account_query,
+     .body = BODY_JSON, .fields = create_fields},
+    {.method = "PUT", .path = "/v2/forms/:flowId/json",
+     .trail = "flow.assets",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = put_asset, .query = account_query,
+     .body = BODY_JSON, .fields = asset_fields},
+    {.method = "POST", .path = "/v2/forms/:flowId/publish",
+     .trail = "flow.publish",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_publish,
+     .query = account_query},
+    {.method = "POST", .path = "/v2/forms/:flowId/deprecate",
+     .trail = "flow.deprecate",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_deprecate,
+     .query = account_query},
+    {.method = "DELETE", .path = "/v2/forms/:flowId",
+     .trail = "flow.delete",
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_flow,
+     .query = account_query},
     {0},
 };
 /* clang-format on */

@@ -225,6 +225,228 @@ ids() {
     assert_nothing_sent
 }
 
+# --- fields ---
+
+# bats test_tags=direct
+@test "fields is passed on, and names of other nodes and braces are refused" {
+    have_flows "$(flow 51 First DRAFT)"
+    api GET '/v2/forms?fields=id,status'
+    assert_success
+    assert_that '.data.items == [{"id":"51","status":"DRAFT"}]'
+    assert_equal "$(query_sent)" 'fields=id%2Cstatus&limit=25'
+    api GET '/v2/forms/51?fields=name,preview.invalidate(false),health_status'
+    assert_success
+    assert_equal "$(query_sent)" 'fields=name%2Cpreview.invalidate%28false%29%2Chealth_status'
+    assert_that '.data.preview.preview_url | startswith("https://")'
+    assert_that '.data.health_status.can_send_message == "AVAILABLE"'
+    forget_sent
+    local path
+    for path in /v2/forms /v2/forms/51; do
+        api GET "$path?fields=name,owner_business"
+        assert_error 400 VALIDATION_ERROR owner_business
+        api GET "$path?fields=whatsapp_business_account%7Bid%7D"
+        assert_error 400 VALIDATION_ERROR braces
+    done
+    assert_nothing_sent
+}
+
+# bats test_tags=direct
+@test "an answer to fields is stored only if it has all that a row takes" {
+    local errors='[{"error":"X"}]'
+    have_flows "{\"id\":\"51\",\"name\":\"First\",\"status\":\"DRAFT\",\"categories\":[],\"validation_errors\":$errors}"
+    api GET '/v2/forms?fields=name,status'
+    api GET '/v2/forms/51?fields=name,status'
+    assert_success
+    assert_equal "$(db 'SELECT count(*) FROM flow')" 0
+    api GET '/v2/forms/51?fields=name,status,validation_errors,preview'
+    assert_equal "$(db 'SELECT name, status, CAST(validation AS TEXT) FROM flow')" "First|DRAFT|$errors"
+}
+
+# --- create, Flow JSON, publish, deprecate, delete ---
+
+# A body of a new flow whose bytes change when it is parsed and printed.
+odd_new() {
+    printf '%s' '{ "name" : "T\u0065a", "categories":["OTHER"],"other":1.50, ' \
+        '"flow_json":"{\"version\":\"7.0\",\"screens\":[]}" }'
+}
+
+last_trail() {
+    db "SELECT action, object_id, details FROM trail ORDER BY id DESC LIMIT 1"
+}
+
+# The row of a flow: NAME|STATUS|VALIDATION
+row_of() { # ID
+    db "SELECT name, status, CAST(validation AS TEXT) FROM flow WHERE flow_id = '$1'"
+}
+
+@test "a new flow is passed on byte for byte, and so is the answer; its row is a draft" {
+    have_flows
+    api POST /v2/forms -d "$(odd_new)"
+    assert_success
+    assert_sent_to "$WABA/flows"
+    assert_sent "$(odd_new)"
+    assert_equal "$(token_sent)" "Bearer $PLATFORM_TOKEN"
+    local id
+    id=$(gojq -r .data.id "$body")
+    assert_equal "$(row_of "$id")" 'Tea|DRAFT|[]'
+    assert_equal "$(last_trail)" \
+        "flow.create|$id|{\"fields\":[\"name\",\"categories\",\"flow_json\"]}"
+    platform_answers 200 '{ "id":"4\u0030", "success":true,"validation_errors":[ {"error":"X"} ],"more":1e400 }'
+    api POST /v2/forms -d '{"name":"Cake","categories":["OTHER"],"publish":false}'
+    assert_body_is '{"success":true,"data":{ "id":"4\u0030", "success":true,"validation_errors":[ {"error":"X"} ],"more":1e400 }}'
+    assert_equal "$(row_of 40)" 'Cake|DRAFT|[ {"error":"X"} ]'
+    platform_answers 200 '{"id":"41","success":true}'
+    api POST /v2/forms -d '{"name":"Pie","categories":["OTHER"],"publish":true}'
+    assert_equal "$(row_of 41)" 'Pie|PUBLISHED|[]'
+}
+
+# bats test_tags=direct
+@test "phoneNumberId and accountId select the account of a new flow" {
+    make_second_account
+    api POST "/v2/forms?accountId=$SECOND_ACCOUNT" -d "$(odd_new)"
+    assert_success
+    assert_sent_to "$SECOND_WABA/flows"
+    assert_equal "$(token_sent)" "Bearer $SECOND_PLATFORM_TOKEN"
+    assert_equal "$(db 'SELECT account_id FROM flow')" "$SECOND_ACCOUNT"
+}
+
+# bats test_tags=direct
+@test "only the types of a flow's members are checked, and nothing is sent then" {
+    api POST /v2/forms -d '{"name":5,"flow_json":{}}'
+    assert_error 400 VALIDATION_ERROR
+    assert_json '[.details[].path] | sort' '["categories","flow_json","name"]'
+    api PUT /v2/forms/51/json -d '{"screens":{}}'
+    assert_error 400 VALIDATION_ERROR screens
+    api PUT /v2/forms/51/json -d '{"version":'
+    assert_error 400 VALIDATION_ERROR
+    api PUT /v2/forms/51/json -d ''
+    assert_error 400 VALIDATION_ERROR
+    assert_nothing_sent
+    api POST /v2/forms -d '{"name":"x","categories":["TEA"]}'
+    assert_error 400 VALIDATION_ERROR categories
+    assert_equal "$(sent_count path=/flows)" 1
+}
+
+# Prints the file of the form that was sent last.
+file_sent() {
+    sandbox GET 'requests?method=POST' | jq -j '.[-1].body' >"$BATS_TEST_TMPDIR/form"
+    awk 'BEGIN { RS = "\r\n" } inside && /^--/ { exit } inside { printf "%s", $0 }
+        /^Content-Type: application\/json$/ { getline; inside = 1 }' "$BATS_TEST_TMPDIR/form"
+}
+
+@test "a Flow JSON reaches the platform as a file with the same bytes, and its errors are passed on" {
+    local json=$'{ "version":"7.0",\n  "screens" : [ "\\u00e9\\/" ] , "more":1.50}'
+    have_flows "$(flow 51 First DRAFT)"
+    api PUT /v2/forms/51/json -d "$json"
+    assert_success
+    assert_sent_to 51/assets
+    assert_equal "$(file_sent)" "$json"
+    assert_equal "$(grep -aoE 'name="[a-z_.]+"|^(flow.json|FLOW_JSON)' "$BATS_TEST_TMPDIR/form")" \
+        $'name="name"\nflow.json\nname="asset_type"\nFLOW_JSON\nname="file"\nname="flow.json"'
+    assert_equal "$(last_trail)" 'flow.assets|51|{"fields":["version","screens"]}'
+    local errors='[ {"error":"INVALID","line_start":2,"message":"a\/b"} ]'
+    have_flows "$(flow 51 First DRAFT)"
+    fault "$(gojq -nc --arg body "{ \"success\":true,\"validation_errors\":$errors}" \
+        '{match: {method: "POST"}, status: 200, body: $body}')"
+    api PUT /v2/forms/51/json -d '{}'
+    assert_body_is "{\"success\":true,\"data\":{ \"success\":true,\"validation_errors\":$errors}}"
+    assert_equal "$(row_of 51)" "First|DRAFT|$errors"
+}
+
+@test "a draft is published, a published flow deprecated, if the operator lets destructive calls pass" {
+    have_flows "$(flow 51 First DRAFT)"
+    api POST /v2/forms/51/publish
+    assert_body_is '{"success":true,"data":{"success":true}}'
+    assert_sent_to 51/publish
+    assert_sent ''
+    assert_equal "$(row_of 51)" 'First|PUBLISHED|[]'
+    assert_equal "$(last_trail)" 'flow.publish|51|{}'
+    forget_sent
+    api POST /v2/forms/51/deprecate
+    assert_error 403 FORBIDDEN graph_destructive
+    assert_nothing_sent
+    write_config 'graph_destructive = yes'
+    api POST /v2/forms/51/deprecate
+    assert_success
+    assert_sent_to 51/deprecate
+    assert_equal "$(row_of 51)" 'First|DEPRECATED|[]'
+    assert_equal "$(last_trail)" 'flow.deprecate|51|{}'
+    write_config
+}
+
+@test "a draft is deleted with its row, if the operator lets destructive calls pass" {
+    listed "$(flow 51 First DRAFT)" "$(flow 52 Second DRAFT)"
+    api DELETE /v2/forms/51
+    assert_error 403 FORBIDDEN graph_destructive
+    write_config 'graph_destructive = yes'
+    api DELETE /v2/forms/51
+    assert_body_is '{"success":true,"data":{"success":true}}'
+    assert_sent_to 51
+    assert_equal "$(db 'SELECT flow_id FROM flow')" 52
+    assert_equal "$(last_trail)" 'flow.delete|51|{}'
+    api DELETE /v2/forms/51
+    assert_error 400 VALIDATION_ERROR
+    assert_json .details.error.error_subcode 33
+    write_config
+}
+
+# bats test_tags=direct
+@test "what the states of a flow do not allow is the platform's 400, with a hint, and leaves the row" {
+    write_config 'graph_destructive = yes'
+    listed "$(flow 71 First)" "$(flow 72 Second DRAFT)"
+    local method route code hint before
+    before=$(db 'SELECT flow_id, status, updated_at FROM flow ORDER BY 1')
+    while read -r method route code hint; do
+        printf 'case: %s %s\n' "$method" "$route"
+        api "$method" "/v2/forms/$route"
+        assert_error 400 VALIDATION_ERROR "$hint"
+        assert_json .details.error.code "$code"
+    done <<'END'
+POST 71/publish 139002 Only a draft without
+POST 72/deprecate 139003 Only a published flow
+DELETE 71 139004 Only a draft can be deleted
+END
+    api PUT /v2/forms/71/json -d '{}'
+    assert_error 400 VALIDATION_ERROR 'Only a draft can be changed'
+    assert_json .details.error.code 139001
+    api POST /v2/forms -d '{"name":"First","categories":["OTHER"]}'
+    assert_error 400 VALIDATION_ERROR 'has this name'
+    assert_json .details.error.error_subcode 4016019
+    assert_equal "$(db 'SELECT flow_id, status, updated_at FROM flow ORDER BY 1')" "$before"
+    write_config
+}
+
+# bats test_tags=direct
+@test "an id of another object is 404, and nothing is changed" {
+    write_config 'graph_destructive = yes'
+    local method route
+    while read -r method route; do
+        printf 'case: %s %s\n' "$method" "$route"
+        api "$method" "/v2/forms/${route/ID/$LINE}" -d '{}'
+        assert_error 404 NOT_FOUND 'no such flow'
+        api "$method" "/v2/forms/${route/ID/5.1}" -d '{}'
+        assert_error 404 NOT_FOUND 'no such flow'
+    done <<'END'
+PUT ID/json
+POST ID/publish
+POST ID/deprecate
+DELETE ID
+END
+    assert_equal "$(sent_count method=POST)" 0
+    assert_equal "$(sent_count method=DELETE)" 0
+    write_config
+}
+
+# bats test_tags=direct
+@test "a publication whose answer is lost is 502, and says that its outcome is not known" {
+    have_flows "$(flow 51 First DRAFT)"
+    fault '{"kind":"reset","match":{"method":"POST"}}'
+    api POST /v2/forms/51/publish
+    assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
+    assert_equal "$(sent_count method=POST)" 1
+    assert_equal "$(db 'SELECT count(*) FROM flow')" 0
+}
+
 # --- rows ---
 
 # bats test_tags=direct

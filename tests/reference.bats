@@ -92,8 +92,16 @@ change_page() {
     change_page media.md '/^| 416 |/d'
     problems_are "$OUT" "$pages" 'doc/api/messages.md: no text for field `text` of POST'` \
         `' /v2/messages/send/text: add a row to its table `field`
+doc/api/forms.md: no text for segment `flowId` of DELETE'` \
+        `' /v2/forms/:flowId: add a row to its table `segment`
 doc/api/forms.md: no text for segment `flowId` of GET'` \
         `' /v2/forms/:flowId: add a row to its table `segment`
+doc/api/forms.md: no text for segment `flowId` of POST'` \
+        `' /v2/forms/:flowId/deprecate: add a row to its table `segment`
+doc/api/forms.md: no text for segment `flowId` of POST'` \
+        `' /v2/forms/:flowId/publish: add a row to its table `segment`
+doc/api/forms.md: no text for segment `flowId` of PUT'` \
+        `' /v2/forms/:flowId/json: add a row to its table `segment`
 doc/api/me.md: no schema for the answer of GET /v2/me: add'` \
         `' ```json data
 doc/api/me.md: no section for GET /v2/me: add `### GET /v2/me`
@@ -266,8 +274,11 @@ clauses() {
         workspace=$(db "SELECT id FROM user WHERE email = '$ANN_EMAIL'")
         example=${example//usr_1mcgpzd9m000000001f2ac3d4e/$workspace}
         example=${example//con_1mcgpzd9m00000000312ab34cd/con_sample}
+        # the next examples send the flow
+        [[ $route != PUT*/json ]] || have_flow DRAFT
         request "${route%% *}" "$url" "${who[@]}" -d "${example//15550001000/$LINE}"
         assert_success
+        [[ $route != PUT*/json ]] || have_flow PUBLISHED
         # a contact on hold is not erased
         [[ $route != PUT*/hold ]] || db "UPDATE contact SET held_at = NULL WHERE id = 'con_sample'"
         # an edited template is reviewed, and the next examples send it
@@ -280,6 +291,7 @@ clauses() {
         | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
             | sub("[{]webhookId[}]"; "whk_sample") | sub("[{]tokenId[}]"; "tok_sample")
+            | sub("[{]flowId[}]"; "7002")
             | sub("[{]memberId[}]"; "mbr_sample") | sub("[{]replyId[}]"; "rpl_sample")
             | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson]]
         | sort_by(.[0] | endswith("/erase"))[] | @tsv' \

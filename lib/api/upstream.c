@@ -32,10 +32,15 @@ static const struct {
     {132012, "A parameter in components is of another type or format than the approved template's; "
              "compare them with GET /v2/templates/NAME."},
     {133010, "The line's phone number is not registered on the platform; register it there first."},
+    {139001, "Only a draft can be changed: make a new flow with clone_flow_id."},
+    {139002, "Only a draft without validation_errors, and with what its category and endpoint "
+             "need, can be published; see GET /v2/forms/FLOW_ID."},
+    {139003, "Only a published flow can be deprecated."},
+    {139004, "Only a draft can be deleted; a published flow can be deprecated."},
 };
 
-/* Advice for the subcodes of code 100 with which the platform refuses a template. What it says for
- * people, `error_user_msg`, is in the details. */
+/* Advice for the subcodes of code 100 with which the platform refuses a template or a flow. What it
+ * says for people, `error_user_msg`, is in the details. */
 static const struct {
     int64_t subcode;
     const char *hint;
@@ -58,6 +63,7 @@ static const struct {
     {2388073, "The footer is not valid: it takes no variable."},
     {2388293, "The body has too many variables for its number of words; add words."},
     {2388299, "A text may not begin or end with a variable; add words around it."},
+    {4016019, "Another flow of the business account has this name; choose another one."},
     {2593002, "No template has this name; see GET /v2/templates."},
 };
 

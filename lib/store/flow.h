@@ -17,6 +17,10 @@ enum store_result store_upsert_flows(struct store *store, struct arena *arena,
                                      const char *account_id, const struct store_flow *flows,
                                      size_t count, int64_t now);
 
+/* Deletes the account's row of the flow, if there is one. The answers to the flow stay. */
+enum store_result store_delete_flow(struct store *store, const char *account_id,
+                                    const char *flow_id);
+
 /* Lists the flows of the user's account, or of all the user's accounts when account_id is NULL,
  * that match: `q` is empty, or part of the name (ASCII letters compare without case, other bytes
  * exactly), or equal to the status when its ASCII letters are made upper case. Latest change first,

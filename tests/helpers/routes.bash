@@ -61,7 +61,8 @@ sample_functions='
         "/v2/threads/:threadId/assignee": {memberId: null, from: null},
         "/v2/contacts/:contactId/erase": {confirm: "con_sample"},
         "/v2/templates": {components: [{type: "BODY", text: "Hi"}]},
-        "/v2/templates/:name": {components: [{type: "BODY", text: "Hi"}]}};
+        "/v2/templates/:name": {components: [{type: "BODY", text: "Hi"}]},
+        "/v2/forms": {flow_json: "{\"version\":\"7.0\",\"screens\":[]}", clone_flow_id: "7002"}};
 
     # the path with a sample for each segment; a segment without one is an error
     def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
@@ -134,9 +135,7 @@ have_samples() {
         \"size\":10}" >/dev/null
     sandbox POST settings '{"templateQuotas":false}' >/dev/null
     have_template APPROVED
-    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"7002\",
-        \"name\":\"f\",\"status\":\"PUBLISHED\",\"categories\":[],
-        \"validation_errors\":[]}]}" >/dev/null
+    have_flow PUBLISHED
     # of the database: an archived line with a thread
     db "INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
             is_coexisting, archived_at, created_at)
@@ -165,6 +164,13 @@ have_template() {
         \"name\":\"greeting\",\"components\":[{\"type\":\"BODY\",\"text\":\"Hi\"}],
         \"language\":\"en_US\",\"status\":\"$1\",\"category\":\"UTILITY\",
         \"id\":\"7003\"}]}" >/dev/null
+}
+
+# Lets the platform have the flow of the samples alone: have_flow STATUS
+have_flow() {
+    sandbox POST flows "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"7002\",
+        \"name\":\"f\",\"status\":\"$1\",\"categories\":[],
+        \"validation_errors\":[]}]}" >/dev/null
 }
 
 # Makes the note of the samples, which one route deletes.
@@ -271,6 +277,8 @@ each_route() {
         case $route in
         */unpause) have_template PAUSED ;;
         /v2/templates*) have_template APPROVED ;;
+        */deprecate) have_flow PUBLISHED ;;
+        /v2/forms*) have_flow DRAFT ;;
         */notes/*) have_note ;;
         */replies*) have_reply ;;
         /v2/factor*)
@@ -282,6 +290,8 @@ each_route() {
         */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac
         "$1"
+        # other routes send it
+        [[ $route != /v2/forms/:flowId* ]] || have_flow PUBLISHED
         selected=$((selected + 1))
     done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
         .executable, (.requires | join(\",\") | if . == \"\" then \"-\" else . end),

@@ -643,6 +643,9 @@ static inline void upsert_lists(int twin, int round) {
     }
     does(store_upsert_flows(store, &scratch, account_id, flows, ROWS, now));
     does(store_upsert_template_flows(store, account_id, rows, ROWS, now));
+    flows[0].flow_id = "gone";
+    does(store_upsert_flows(store, &scratch, account_id, flows, 1, now));
+    does(store_delete_flow(store, account_id, "gone"));
 }
 
 static inline void verify_lists(int rounds) {

@@ -36,6 +36,14 @@ enum store_result store_upsert_flows(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
+enum store_result store_delete_flow(struct store *store, const char *account_id,
+                                    const char *flow_id) {
+    static struct statement s = {.sql = "DELETE FROM flow WHERE account_id = ?1 AND flow_id = ?2"};
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(account_id), TEXT(flow_id));
+    return sql_result(store);
+}
+
 /* Returns `q` as a LIKE pattern that matches it anywhere, with its wildcards escaped. */
 static const char *pattern(struct arena *arena, struct slice q) {
     struct buffer out = buffer_in(arena);
