@@ -908,6 +908,22 @@ new_flow() { # NAME [MEMBERS]: sets `id`
     assert_unknown post 420000000000001
 }
 
+@test "flows: an error in a Flow JSON has the lines and columns of its bytes" {
+    local json errors
+    while IFS=$'\t' read -r json errors; do
+        printf 'case: %s\n' "$json"
+        printf '%b' "$json" >"$BATS_TEST_TMPDIR/flow.json"
+        graph POST "$DRAFT/assets" -F name=flow.json -F asset_type=FLOW_JSON \
+            -F "file=@$BATS_TEST_TMPDIR/flow.json"
+        assert_json '[.validation_errors[] | [.error, .line_start, .column_start, .line_end, .column_end]]' "$errors"
+    done <<'END'
+{\n  "version": "7.0",\n  oops\n}	[["INVALID_JSON",3,4,3,4]]
+{\n  "version": "7.0"\n}	[["MISSING_REQUIRED_PROPERTY",1,1,3,2]]
+{"version": 7,\n "screens": {}}	[["INVALID_PROPERTY_TYPE",1,13,1,14],["INVALID_PROPERTY_TYPE",2,13,2,15]]
+{"version": "7.0", "screens": [\n  {"id": "A", "layout": {}},\n  {"layout": {}}]}	[["MISSING_REQUIRED_PROPERTY",3,3,3,17]]
+END
+}
+
 @test "flows: errors in a Flow JSON are listed, and keep the flow from publication" {
     local id
     printf '{"version":"7.0"' >"$BATS_TEST_TMPDIR/flow.json"

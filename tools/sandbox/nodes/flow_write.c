@@ -5,6 +5,7 @@
 
 #include "state/flow_asset.h"
 #include "state/flow_list.h"
+#include "state/flow_problems.h"
 #include "state/node_state.h"
 #include "text/json_merge.h"
 #include "text/json_print.h"
@@ -91,20 +92,9 @@ static const char *short_text(const cJSON *json, const char *name) {
 /* Keeps a Flow JSON and what the flow takes from it: version, and the errors in it. */
 static void flow_use_json(cJSON *flow, const char *id, struct slice bytes) {
     cJSON *json = json_parse(bytes);
-    cJSON *problems = cJSON_CreateArray();
     const char *version = short_text(json, "version");
     const char *data_api = short_text(json, "data_api_version");
-    if (!version || !cJSON_IsArray(json_get(json, "screens"))) {
-        cJSON *problem = cJSON_CreateObject();
-        cJSON_AddStringToObject(problem, "error",
-                                json ? "MISSING_REQUIRED_PROPERTY" : "INVALID_JSON");
-        cJSON_AddStringToObject(problem, "error_type", "FLOW_JSON_ERROR");
-        cJSON_AddStringToObject(problem, "message",
-                                json ? "The Flow JSON needs the properties version and screens."
-                                     : "The Flow JSON is not valid JSON.");
-        cJSON_AddItemToArray(problems, problem);
-    }
-    json_set(flow, "validation_errors", problems);
+    json_set(flow, "validation_errors", flow_problems(bytes));
     if (version)
         json_set(flow, "json_version", cJSON_CreateString(version));
     if (data_api)
