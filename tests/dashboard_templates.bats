@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The templates of the dashboard in Chromium: the editor, and what is done with a template.
+# The templates and forms of the dashboard in Chromium: the editors, and what is done with one.
 # transports: cgi
 # needs: node
 # may run twice: Chromium decides when it draws and when it asks
@@ -55,4 +55,16 @@ add_templates() {
 
 @test "axe finds nothing in the editor and in a template, light and dark, at 320 and 1280 pixels" {
     browse templates accessible
+}
+
+@test "a form is made, its errors have lines, and it is published, copied, deleted and withdrawn" {
+    browse forms life
+}
+
+@test "a form whose name is taken is refused in the platform's words, and what was typed stays" {
+    browse forms refused
+}
+
+@test "axe finds nothing in the pages of a form, light and dark, at 320 and 1280 pixels" {
+    browse forms accessible
 }

@@ -32,7 +32,7 @@ export function pathOf(path, query = {}) {
     return text.size ? `${path}?${text}` : path;
 }
 
-function requestOf(method, {body, key, seen, signal, isOfAnyUser}) {
+function requestOf(method, {body, json, key, seen, signal, isOfAnyUser}) {
     const headers = {'X-Switchboard': '1'};
     const options = {method, headers, signal, cache: 'no-store', credentials: 'same-origin'};
     if (shown && !isOfAnyUser)
@@ -43,9 +43,9 @@ function requestOf(method, {body, key, seen, signal, isOfAnyUser}) {
         headers['X-Switchboard-Seen'] = seen;
     if (body instanceof FormData) {
         options.body = body; // the browser sets the type with its boundary
-    } else if (body !== undefined) {
+    } else if (body !== undefined || json !== undefined) {
         headers['Content-Type'] = 'application/json';
-        options.body = JSON.stringify(body);
+        options.body = json ?? JSON.stringify(body);
     }
     return options;
 }
@@ -133,9 +133,9 @@ export async function send(method, path, options = {}) {
 }
 
 // Sends a request and returns `data` of the envelope; null for 304. Options: query, body (JSON or
-// FormData), key (the Idempotency-Key), seen (X-Switchboard-Seen), signal (of an AbortController),
-// onProgress (see transmit), keepsSession, isOfAnyUser (also when another user has logged in in
-// this browser).
+// FormData), json (a text that is sent as it is), key (the Idempotency-Key), seen
+// (X-Switchboard-Seen), signal (of an AbortController), onProgress (see transmit), keepsSession,
+// isOfAnyUser (also when another user has logged in in this browser).
 export async function call(method, path, options = {}) {
     const response = await send(method, path, options);
     if (response.status === 304 || response.status === 204)

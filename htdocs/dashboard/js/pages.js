@@ -15,6 +15,7 @@ export const PAGES = [
     {path: '/templates/:name/edit', module: 'template_editor'},
     {path: '/replies', module: 'replies', icon: 'reply', section: 'messaging', need: 'read'},
     {path: '/forms', module: 'forms', icon: 'forms', section: 'messaging'},
+    {path: '/forms/-/new', module: 'form_new'},
     {path: '/forms/:form', module: 'form'},
     {path: '/usage', module: 'usage', icon: 'usage', section: 'messaging'},
     {path: '/api', module: 'api_settings', icon: 'key', section: 'developers'},

@@ -4,7 +4,8 @@ import {el, fill} from '../dom.js';
 import {has, number, t} from '../i18n.js';
 import {keepInAddress} from '../router.js';
 import {lookup} from '../shape.js';
-import {badge, empty, field, heading, loading, moment, pagedTable} from '../ui.js';
+import {mayManage} from '../team.js';
+import {badge, empty, field, heading, linkButton, loading, moment, pagedTable} from '../ui.js';
 
 export const title = 'forms.title';
 
@@ -29,7 +30,8 @@ const COLUMNS = () => [
 export async function show(root, parameters) {
     const bar = el('div', {class: 'filters'});
     const box = el('div', {}, loading());
-    fill(root, heading(t('forms.title'), {text: t('forms.lead')}), bar, box);
+    fill(root, heading(t('forms.title'), {text: t('forms.lead'), actions: [mayManage() &&
+        linkButton(t('forms.new'), '#/forms/-/new', {kind: 'primary', icon: 'plus'})]}), bar, box);
     const {accounts} = await call('GET', '/v2/overview');
     const filters = {accountId: '', q: '', ...parameters};
     const list = pagedTable({
