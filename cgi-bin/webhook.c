@@ -96,7 +96,8 @@ static int verify(struct request *rq, const struct store_webhook *present,
 }
 
 /* Makes the webhook, unless an earlier request with the same Idempotency-Key has made it. */
-static int make_webhook(struct request *rq, const char *request_id) {
+static int make_webhook(struct request *rq, const char *request_id, const void *none) {
+    (void)none;
     struct webhook_input input;
     struct store_webhook made;
     const char *id = arena_printf(rq->arena, "whk_%s", request_id + strlen("req_"));

@@ -273,7 +273,7 @@ static int replay_again(struct request *rq, const struct idempotency *once,
     if (idempotency_check_body(rq, once, fingerprint))
         return -1;
     rq->has_trail = true; /* by the first request */
-    return once->again(rq, once->stored.request_id);
+    return once->again(rq, once->stored.request_id, NULL);
 }
 
 /* Ends a request whose effect is in the database and that did not succeed. The key of one that was
@@ -310,13 +310,14 @@ static void end_once(struct request *rq, const struct idempotency *once) {
 
 /* Carries out the first request of the key, or one that continues it. */
 static int act_once(struct request *rq, struct idempotency *once, idempotency_act *act,
+                    const void *subject,
                     void (*end)(struct request *rq, const struct idempotency *once)) {
     struct store *store = rq->caller->store;
     const char *request_id = once->stored.request_id;
     if (!once->stored.is_new) /* others with the key wait for this one */
         log_failure(rq,
                     store_update_idempotency_heartbeat(store, &once->key, request_id, clock_now()));
-    const int failed = act(rq, request_id);
+    const int failed = act(rq, request_id, subject);
     end(rq, once);
     return failed;
 }
@@ -327,13 +328,13 @@ static int run(struct request *rq, idempotency_act *act, idempotency_act *again)
     char request_id[ID_SIZE];
     if (!idempotency_has_key()) {
         id_make(request_id, "req_", rq->now);
-        return act(rq, request_id);
+        return act(rq, request_id, NULL);
     }
     idempotency_fingerprint(rq, fingerprint);
     const enum idempotency_state state = begin(rq, fingerprint, &once, true, "");
     once.again = again;
     switch (state) {
-    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, end_once);
+    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, NULL, end_once);
     case IDEMPOTENCY_REPLIED:
         return again ? replay_again(rq, &once, fingerprint) : replay_sealed(rq, &once, fingerprint);
     case IDEMPOTENCY_ACCEPTED: /* of sends */
@@ -362,12 +363,12 @@ static void end_queued(struct request *rq, const struct idempotency *once) {
         end_failed(rq, once, status);
 }
 
-int idempotency_queue(struct request *rq, idempotency_act *act) {
+int idempotency_queue(struct request *rq, idempotency_act *act, const void *subject) {
     struct idempotency once;
     unsigned char fingerprint[CRYPTO_HASH_SIZE];
     idempotency_fingerprint(rq, fingerprint);
     switch (begin(rq, fingerprint, &once, true, " (respond-async)")) {
-    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, end_queued);
+    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, subject, end_queued);
     case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &once, fingerprint);
     case IDEMPOTENCY_ACCEPTED: /* of sends that are not queued */
     case IDEMPOTENCY_FAILED: break;

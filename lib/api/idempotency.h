@@ -9,8 +9,9 @@
 #include "delivery/kept_record.h"
 #include "store/idempotency_key.h"
 
-/* Handles a request that a key or its own id names. */
-typedef int idempotency_act(struct request *rq, const char *request_id);
+/* Handles a request that a key or its own id names. `subject` is the caller's; NULL: it has none.
+ */
+typedef int idempotency_act(struct request *rq, const char *request_id, const void *subject);
 
 struct idempotency {
     struct store_idempotency_key key; /* key.key NULL: the request has no key */
@@ -73,8 +74,6 @@ int idempotency_check_body(struct request *rq, const struct idempotency *idempot
  * made; later requests get it. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency);
 
-typedef int idempotency_act(struct request *rq, const char *request_id);
-
 /* Handles a request whose whole effect is in the database, and whose answer holds a secret: calls
  * `act` once for each key, and stores its answer, sealed, if it succeeded. `request_id` is the same
  * in each call for a key: `act` derives from it the ids of what it makes, so that a second call,
@@ -89,7 +88,8 @@ int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_
 
 /* The same for a send that is queued, with an Idempotency-Key; its answer is 202 and no secret. Its
  * key is of another route than that of a send that is not queued, so that a request which is
- * repeated in the other way is refused with 422, and its message is not sent twice. */
-int idempotency_queue(struct request *rq, idempotency_act *act);
+ * repeated in the other way is refused with 422, and its message is not sent twice. `act` gets the
+ * `subject`. */
+int idempotency_queue(struct request *rq, idempotency_act *act, const void *subject);
 
 #endif

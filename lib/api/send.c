@@ -238,11 +238,9 @@ static int insert_row(const struct sending *sending) {
     return result == STORE_OK ? reply_queued(rq, &row) : state_fail(rq, result);
 }
 
-/* The kind of the message of the request, for `queue`. */
-static const struct message_kind *queued_kind;
-
-static int queue(struct request *rq, const char *request_id) {
-    struct sending sending = {.rq = rq, .kind = queued_kind};
+/* Queues a message of the `kind`, a struct message_kind. */
+static int queue(struct request *rq, const char *request_id, const void *kind) {
+    struct sending sending = {.rq = rq, .kind = kind};
     struct store_claim claim;
     read_recipient(&sending);
     sending.callback_data = arena_printf(rq->arena, "out_%s", request_id + strlen("req_"));
@@ -256,11 +254,10 @@ static int queue(struct request *rq, const char *request_id) {
 
 static int queue_message(struct request *rq, const struct message_kind *kind) {
     char request_id[ID_SIZE];
-    queued_kind = kind;
     if (idempotency_has_key())
-        return idempotency_queue(rq, queue);
+        return idempotency_queue(rq, queue, kind);
     id_make(request_id, "req_", rq->now);
-    return queue(rq, request_id);
+    return queue(rq, request_id, kind);
 }
 
 int send_message(struct request *rq, const struct message_kind *kind) {

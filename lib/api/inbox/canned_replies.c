@@ -109,7 +109,8 @@ static const char *new_id(struct request *rq, const char *request_id) {
 }
 
 /* Answers the canned reply of the request; one that was deleted since is 404. */
-static int answer_again(struct request *rq, const char *request_id) {
+static int answer_again(struct request *rq, const char *request_id, const void *none) {
+    (void)none;
     return reply_reply(rq, new_id(rq, request_id));
 }
 
@@ -125,7 +126,8 @@ static struct store_canned_reply read_body(struct request *rq, const char *id) {
 }
 
 /* Adds the reply, unless an earlier request with the same Idempotency-Key has done so. */
-static int make_reply(struct request *rq, const char *request_id) {
+static int make_reply(struct request *rq, const char *request_id, const void *none) {
+    (void)none;
     const struct caller *caller = rq->caller;
     const struct store_canned_reply reply = read_body(rq, new_id(rq, request_id));
     struct store_canned_reply made;

@@ -75,7 +75,8 @@ static const char *note_id(struct request *rq, const char *request_id) {
 }
 
 /* Answers the note of the request; one that was deleted since is 404. */
-static int reply_note(struct request *rq, const char *request_id) {
+static int reply_note(struct request *rq, const char *request_id, const void *none) {
+    (void)none;
     const struct caller *caller = rq->caller;
     struct store_note note;
     struct json_writer data;
@@ -89,7 +90,7 @@ static int reply_note(struct request *rq, const char *request_id) {
 }
 
 /* Adds the note, unless an earlier request with the same Idempotency-Key has done so. */
-static int make_note(struct request *rq, const char *request_id) {
+static int make_note(struct request *rq, const char *request_id, const void *none) {
     const struct caller *caller = rq->caller;
     struct store_note made;
     const struct store_note note = {
@@ -101,12 +102,12 @@ static int make_note(struct request *rq, const char *request_id) {
     };
     if (store_find_note(caller->store, rq->arena, caller->user.id, note.id, &made) == STORE_OK) {
         rq->has_trail = true; /* by that request */
-        return reply_note(rq, request_id);
+        return reply_note(rq, request_id, none);
     }
     enum store_result result = store_insert_note(caller->store, caller->user.id, &note);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "The thread has %d notes already; delete one.", NOTES_MAX);
-    return result == STORE_OK ? reply_note(rq, request_id) : thread_fail(rq, result);
+    return result == STORE_OK ? reply_note(rq, request_id, none) : thread_fail(rq, result);
 }
 
 int notes_post(struct request *rq) {
