@@ -17,7 +17,7 @@ load helpers/naughty
 # shellcheck disable=SC2016  # $ is part of the jq program
 bodies() {
     samples 'select(.members != [] and .kinds == []) | . as $described
-        | ["phoneNumberId", "to", "recipient", "contextMessageWamid"] as $shared
+        | ["phoneNumberId", "to", "recipient", "contextMessageWamid", "sendAt", "validFor"] as $shared
         | [.members[] | select(.type | startswith("string")) | select(.path | IN($shared[]) | not)]
         | map(.path |= keys_of) | . as $strings | ($described | whole_body) as $whole
         | reduce ($strings[] | select(.values or .meaning | not).path) as $path

@@ -32,7 +32,7 @@ queued() {
     assert_conventions
     assert_header Location "/v2/outgoing/$out"
     assert_header Preference-Applied respond-async
-    assert_json '.data | del(.id, .createdAt, .nextAttemptAt, .expiresAt)' "{\"state\":\"queued\",
+    assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{\"state\":\"queued\",
         \"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",\"recipient\":\"$to\",
         \"messageId\":null,\"attempts\":0,\"finishedAt\":null}"
     [[ $out == out_* ]] || fail "the id is $out"
@@ -46,18 +46,104 @@ queued() {
     assert_text .data.id "$out"
 }
 
-@test "every route that sends a message queues it with respond-async, and calls no platform" {
-    local count=0
+@test "every route that sends a message queues it with respond-async, or with sendAt and validFor" {
+    local count=0 at
+    at=$(moment '+1 hour')
     have_routes
     queues() {
         send_sample --as "$TOKEN" -H 'Prefer: respond-async'
         assert_status 202
+        sample=$(gojq -c --arg at "$at" '. + {sendAt: $at, validFor: 60}' <<<"$sample")
+        send_sample --as "$TOKEN"
+        assert_status 202
         count=$((count + 1))
-        assert_equal "$(queued)" "$count"
+        assert_equal "$(queued)" $((2 * count))
+        assert_equal "$(row "$(gojq -r .data.id "$body")" 'send_at, expires_at - send_at')" \
+            "$(date -d "$at" +%s)000|60000"
     }
     each_route queues '(.path | test("^/v2/(messages|templates)/.*send")) and .method == "POST"'
     ((count >= 18)) || fail "only $count routes"
     assert_nothing_sent
+}
+
+@test "sendAt queues a send without the preference, and the row has its time and its end" {
+    local at
+    at=$(moment '+1 hour')
+    schedule later "$at"
+    assert_status 202
+    assert_conventions
+    assert_header Location "/v2/outgoing/$out"
+    refute_header Preference-Applied
+    assert_text .data.sendAt "${at%Z}.000Z"
+    assert_text .data.nextAttemptAt "${at%Z}.000Z"
+    assert_equal "$(row "$out" 'send_at, next_at - send_at, expires_at - send_at')" \
+        "$(date -d "$at" +%s)000|0|86400000"
+    api GET "/v2/outgoing/$out"
+    assert_text .data.sendAt "${at%Z}.000Z"
+    api GET /v2/outgoing
+    assert_text '.data.items[0].sendAt' "${at%Z}.000Z"
+    assert_nothing_sent
+}
+
+@test "sendAt is a moment with an offset, of the last minute or the next 30 days" {
+    local text
+    for text in 2026-11-20 2026-11-20T10:00:00 tomorrow '2026-02-30T10:00:00Z' ''; do
+        schedule x "$text"
+        assert_issue sendAt
+    done
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"sendAt\":1900000000}"
+    assert_issue sendAt 'must be a string, not number'
+    schedule x "$(moment '-2 minutes')"
+    assert_issue sendAt 'must not be in the past; it is 2'
+    schedule x "$(moment '+30 days +1 minute')"
+    assert_issue sendAt 'must be at most 30 days ahead'
+    schedule x "$(moment '+1 year')"
+    assert_issue sendAt 'must be at most 30 days ahead'
+    assert_equal "$(queued)" 0
+    schedule x "$(moment '+30 days -1 minute')"
+    assert_status 202
+    schedule x "$(moment '-30 seconds')"
+    assert_status 202
+    assert_equal "$(row "$out" 'send_at = created_at')" 1
+    assert_nothing_sent
+}
+
+@test "the offset of sendAt counts, whatever the time zone of the machine" {
+    local at
+    at=$(moment '+2 hours')
+    schedule x "$(TZ=XXX-05:30 date -d "$at" +%FT%T)+05:30"
+    assert_status 202
+    assert_text .data.sendAt "${at%Z}.000Z"
+}
+
+@test "validFor is 1 second to 30 days, and has no effect on a send that is not queued" {
+    local value
+    for value in 0 2592001 -1 1.5; do
+        schedule x "$(moment '+1 hour')" "\"validFor\":$value"
+        assert_issue validFor
+    done
+    schedule x "$(moment '+1 hour')" '"validFor":2592000'
+    assert_status 202
+    assert_equal "$(row "$out" 'expires_at - send_at')" 2592000000
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"validFor\":1}"
+    assert_success
+    assert_equal "$(queued)" 1
+    assert_equal "$(sent_count)" 1
+}
+
+@test "a repeated key with sendAt is answered with the same row" {
+    local first at
+    at=$(moment '+1 hour')
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"sendAt\":\"$at\"}" \
+        -H 'Idempotency-Key: scheduled'
+    assert_status 202
+    first=$(gojq -r .data.id "$body")
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"sendAt\":\"$at\"}" \
+        -H 'Idempotency-Key: scheduled'
+    assert_status 202
+    assert_header Idempotent-Replayed true
+    assert_text .data.id "$first"
+    assert_equal "$(queued)" 1
 }
 
 @test "without a sender for two minutes the answer is 503 with Retry-After, and nothing is stored" {

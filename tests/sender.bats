@@ -214,12 +214,46 @@ none_waits() {
     assert_nothing_sent
 }
 
-@test "a row that has waited for 24 hours expires and is not sent" {
-    queue x
-    db "UPDATE outgoing SET expires_at = 1"
+@test "a row that has waited for longer than validFor expires and is not sent" {
+    local at
+    at=$(moment '+1 hour')
+    schedule x "$at" '"validFor":60'
+    # two hours pass
+    db "UPDATE outgoing SET send_at = send_at - 7200000, next_at = next_at - 7200000,
+        expires_at = expires_at - 7200000"
     start_sender
     eventually row_is "$out" expired
     assert_nothing_sent
+    assert_equal "$(row "$out" 'attempts, finished_at >= expires_at')" '0|1'
+}
+
+@test "a scheduled row waits for its time, and then goes out" {
+    local later
+    schedule later "$(moment '+1 hour')"
+    later=$out
+    start_sender
+    queue now # to the same recipient
+    eventually row_is "$out" accepted
+    assert_equal "$(row "$later" 'state, attempts')" 'queued|0'
+    db "UPDATE outgoing SET send_at = send_at - 3600000, next_at = next_at - 3600000
+        WHERE id = '$later'"
+    eventually row_is "$later" accepted
+    assert_equal "$(texts_sent)" 'now later'
+}
+
+@test "messages to one recipient go out in the order of sendAt, not in that of their ids" {
+    schedule second "$(moment '+2 hours')"
+    schedule first "$(moment '+1 hour')"
+    db "UPDATE outgoing SET send_at = send_at - 7200000, next_at = next_at - 7200000"
+    schedule never "$(moment '+3 hours')"
+    start_sender
+    eventually only_one_waits
+    assert_equal "$(texts_sent)" 'first second'
+    assert_equal "$(row "$out" state)" queued
+}
+
+only_one_waits() {
+    [[ $(db 'SELECT count(*) FROM outgoing WHERE finished_at IS NULL') == 1 ]]
 }
 
 @test "a cancelled row is not sent" {

@@ -19,6 +19,14 @@ static const char *check_time(struct slice text) {
     return read_time(text, &ms) ? NULL : "must be a time in ISO 8601, as " PERIOD_TIME_EXAMPLE;
 }
 
+static const char *check_moment(struct slice text) {
+    int64_t ms;
+    return text.n > DAY_LENGTH && read_time(text, &ms)
+               ? NULL
+               : "must be a date and a time in ISO 8601 with Z or an offset, "
+                 "as " PERIOD_TIME_EXAMPLE;
+}
+
 static const char *check_day(struct slice text) {
     int64_t ms;
     return text.n == DAY_LENGTH && read_time(text, &ms) ? NULL
@@ -27,6 +35,13 @@ static const char *check_day(struct slice text) {
 
 const struct text_rule period_time_rule = {
     .meaning = "a time in ISO 8601", .longest = LONGEST_TIME, .check = check_time};
+
+const struct text_rule period_moment_rule = {
+    .meaning = "a date and a time in ISO 8601 with Z or an offset",
+    .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+               "(Z|[+-][0-9]{2}:[0-9]{2})$",
+    .longest = LONGEST_TIME,
+    .check = check_moment};
 
 const struct text_rule period_day_rule = {.meaning = "a day",
                                           .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",

@@ -8,6 +8,9 @@
 extern const struct text_rule period_time_rule;
 #define PERIOD_TIME_EXAMPLE "2026-11-20T23:54:27.935Z"
 
+/* A moment: a time in ISO 8601 that is no day. */
+extern const struct text_rule period_moment_rule;
+
 /* A day, YYYY-MM-DD. */
 extern const struct text_rule period_day_rule;
 #define PERIOD_DAY_EXAMPLE "2026-11-20"

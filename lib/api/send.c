@@ -189,7 +189,45 @@ static int resolve(struct sending *sending) {
 
 /* --- queued sends --- */
 
-enum { QUEUED_MS = 24 * 60 * 60 * 1000 /* before a send that waits expires */ };
+enum {
+    SECOND = 1000,
+    DAY_S = 24 * 60 * 60,
+    LATE_MS = 60 * SECOND, /* a sendAt that is over for less is now: clocks differ */
+};
+
+static bool prefers_async(void) {
+    return prefer_has(request_variable("HTTP_PREFER"), "respond-async", "");
+}
+
+/* When the message is sent, and when no more. */
+struct send_times {
+    int64_t send_at, expires_at;
+};
+
+static int fail_send_at(struct request *rq, const char *what) {
+    struct issues issues;
+    char now[CLOCK_ISO8601_SIZE];
+    clock_format(rq->now, now);
+    request_start_issues(rq, &issues);
+    issues_add(&issues, "sendAt", "out_of_range", "%s; it is %s now", what, now);
+    return fail_on_issues(rq, &issues);
+}
+
+/* Reads sendAt and validFor. A time that is over is refused, since a wrong offset would send at
+ * once what was meant for later. */
+static int read_times(struct request *rq, struct send_times *times) {
+    int64_t seconds = DAY_S;
+    const int64_t send_at =
+        period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
+    if (send_at < rq->now - LATE_MS)
+        return fail_send_at(rq, "must not be in the past");
+    if (send_at > rq->now + SEND_DAYS_AHEAD * DAY_S * INT64_C(1000))
+        return fail_send_at(rq, "must be at most 30 days ahead");
+    json_integer(json_get(rq->json, "validFor"), &seconds);
+    times->send_at = send_at > rq->now ? send_at : rq->now;
+    times->expires_at = times->send_at + seconds * SECOND;
+    return 0;
+}
 
 /* A send that no program would make is refused. */
 static int check_sender(struct request *rq) {
@@ -201,8 +239,8 @@ static int check_sender(struct request *rq) {
         return 0;
     reply_header(rq, "Retry-After", "60");
     return fail(rq, UNAVAILABLE,
-                "No sender runs, so the message was not queued. Send it without respond-async, or "
-                "have the operator start the program sender.");
+                "No sender runs, so the message was not queued. Send it without respond-async and "
+                "sendAt, or have the operator start the program sender.");
 }
 
 static int reply_queued(struct request *rq, const struct store_outgoing *row) {
@@ -212,12 +250,13 @@ static int reply_queued(struct request *rq, const struct store_outgoing *row) {
     outgoing_json_write(&data, row);
     json_write_end(&data);
     reply_header(rq, "Location", arena_printf(rq->arena, "/v2/outgoing/%s", row->id));
-    reply_header(rq, "Preference-Applied", "respond-async");
+    if (prefers_async())
+        reply_header(rq, "Preference-Applied", "respond-async");
     return reply_accepted(rq, json_written(&data));
 }
 
 /* Inserts the row. That of a request that is continued is there already, perhaps sent. */
-static int insert_row(const struct sending *sending) {
+static int insert_row(const struct sending *sending, const struct send_times *times) {
     struct request *rq = sending->rq;
     const struct caller *caller = rq->caller;
     struct store_outgoing row = {
@@ -227,8 +266,8 @@ static int insert_row(const struct sending *sending) {
         .line_id = caller->line.id,
         .recipient = sending->phone ? sending->phone : sending->bsuid,
         .body = payload(sending),
-        .send_at = rq->now,
-        .expires_at = rq->now + QUEUED_MS,
+        .send_at = times->send_at,
+        .expires_at = times->expires_at,
         .created_at = rq->now,
         .by = caller->actor,
     };
@@ -242,11 +281,13 @@ static int insert_row(const struct sending *sending) {
 static int queue(struct request *rq, const char *request_id, const void *kind) {
     struct sending sending = {.rq = rq, .kind = kind};
     struct store_claim claim;
+    struct send_times times = {0};
     read_recipient(&sending);
     sending.callback_data = arena_printf(rq->arena, "out_%s", request_id + strlen("req_"));
-    if (check_sender(rq) || refuse_blocked(&sending) || claim_thread(&sending, &claim))
+    if (read_times(rq, &times) || check_sender(rq) || refuse_blocked(&sending) ||
+        claim_thread(&sending, &claim))
         return -1;
-    if (insert_row(&sending) == 0)
+    if (insert_row(&sending, &times) == 0)
         return 0;
     claim_release(rq, &claim);
     return -1;
@@ -262,7 +303,7 @@ static int queue_message(struct request *rq, const struct message_kind *kind) {
 
 int send_message(struct request *rq, const struct message_kind *kind) {
     struct sending sending = {.rq = rq, .kind = kind};
-    if (prefer_has(request_variable("HTTP_PREFER"), "respond-async", ""))
+    if (prefers_async() || json_is(json_get(rq->json, "sendAt")))
         return queue_message(rq, kind);
     read_recipient(&sending);
     if (!idempotency_has_key())

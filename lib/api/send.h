@@ -1,15 +1,25 @@
 /* Sends a message (spec 4.3, 4.4): refuses blocked contacts, calls the platform, records the
- * message that it accepted, and answers with the platform's answer. With `Prefer: respond-async` it
- * queues the message for the sender instead (store/outgoing.h), and answers with its row. */
+ * message that it accepted, and answers with the platform's answer. With `Prefer: respond-async` or
+ * sendAt it queues the message for the sender instead (store/outgoing.h), and answers with its row.
+ */
 #ifndef SWITCHBOARD_SEND_H
 #define SWITCHBOARD_SEND_H
 
 #include "api/auth.h"
+#include "api/period.h"
 #include "payload/recipient.h"
+
+/* A send is queued at most so long ahead, as the platform keeps an upload; and waits at most so
+ * long, in seconds. */
+enum { SEND_DAYS_AHEAD = 30, SEND_VALID_MOST = 30 * 24 * 60 * 60 };
 
 /* clang-format off */
 /* The fields that all kinds of messages have (spec 4.3). */
-#define SEND_FIELDS LINE_FIELD, RECIPIENT_FIELDS
+#define SEND_FIELDS                                                                                \
+    LINE_FIELD, RECIPIENT_FIELDS,                                                                  \
+    {.name = "sendAt", .type = FIELD_STRING, .rule = &period_moment_rule,                          \
+     .example = PERIOD_TIME_EXAMPLE},                                                              \
+    {.name = "validFor", .type = FIELD_INTEGER, .min = 1, .max = SEND_VALID_MOST}
 
 /* The field of a kind that can quote an earlier message. In a kind without it the member is unknown
  * and has no effect. */

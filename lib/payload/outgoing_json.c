@@ -22,6 +22,7 @@ void outgoing_json_write(struct json_writer *out, const struct store_outgoing *r
     write_text(out, "messageId", row->wamid);
     json_write_integer(out, "attempts", row->attempts);
     json_write_time(out, "createdAt", row->created_at);
+    json_write_time(out, "sendAt", row->send_at);
     json_write_time_or_null(out, "nextAttemptAt",
                             strcmp(row->state, "queued") == 0 ? row->next_at : INT64_MAX);
     json_write_time(out, "expiresAt", row->expires_at);

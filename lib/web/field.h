@@ -59,7 +59,7 @@ struct field {
 };
 
 enum {
-    FIELDS_MAX = 16,      /* rows of a table */
+    FIELDS_MAX = 20,      /* rows of a table */
     ISSUES_LISTED = 1000, /* later issues are only counted: a body of 2 MB can have a million */
 };
 

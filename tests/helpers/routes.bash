@@ -49,6 +49,7 @@ sample_functions='
     def known: {phoneNumberId: $line, to: "15550007000", recipient: "US.13491208655302741918",
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
+        sendAt: (now + 3600 | todate),
         upTo: "msg_sample", lineId: "lin_sample", phoneNumberIds: $line};
     # the fields of webhooks of the kind forward; that of the samples is of the kind event
     def of_forwards: ["fields", "updates", "splitMessages", "verifyToken"];
@@ -94,6 +95,8 @@ sample_functions='
     def is_excluded($route; $chosen): .path as $path
         | ($route.executable == "webhook" and $path != $chosen
             and (of_forwards | index($path)))
+        # with sendAt a send is queued
+        or ($path == "sendAt" and $path != $chosen)
         or any($route.exclusive[] | select(index([$path]));
             (first(.[] | select(. as $name | $chosen == $name
                 or ($chosen | startswith($name + ".", $name + "[]")))) // .[0]) != $path);

@@ -46,6 +46,17 @@ queue() {
     out=$(gojq -r '.data.id // ""' "$body")
 }
 
+# Prints a time: moment OFFSET, such as '+1 hour', as `date` reads it.
+moment() {
+    date -u -d "$1" +%FT%TZ
+}
+
+# Queues a text for later: schedule TEXT TIME [MEMBERS]. Sets `out`, the id of the row.
+schedule() {
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"$1\",\"sendAt\":\"$2\"${3:+,$3}}"
+    out=$(gojq -r '.data.id // ""' "$body")
+}
+
 # Prints columns of a row: row ID COLUMNS
 row() {
     db "SELECT $2 FROM outgoing WHERE id = '$1'"
