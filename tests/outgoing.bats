@@ -32,9 +32,9 @@ queued() {
     assert_conventions
     assert_header Location "/v2/outgoing/$out"
     assert_header Preference-Applied respond-async
-    assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{\"state\":\"queued\",
-        \"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",\"recipient\":\"$to\",
-        \"messageId\":null,\"attempts\":0,\"finishedAt\":null}"
+    assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{
+        \"state\":\"queued\",\"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",
+        \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null}"
     [[ $out == out_* ]] || fail "the id is $out"
     assert_nothing_sent
     assert_equal "$(row "$out" 'CAST(body AS TEXT)')" "$(
