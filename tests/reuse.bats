@@ -99,8 +99,13 @@ open_many_connections() {
 }
 
 @test "a pool of two processes serves more connections than processes, and other clients too" {
-    open_many_connections
-    (($(connections_of messages) > 2))
+    # Apache closes the connections of a process that it ends: then it opens them once more
+    local open=0 try
+    for ((try = 0; try < 5 && open <= 2; try++)); do
+        open_many_connections
+        open=$(connections_of messages)
+    done
+    ((open > 2))
     has_children "$(pool_of messages)" 2
     send_text 15551230003
     assert_success
