@@ -438,13 +438,26 @@ END
 }
 
 # bats test_tags=direct
-@test "a publication whose answer is lost is 502, and says that its outcome is not known" {
-    have_flows "$(flow 51 First DRAFT)"
-    fault '{"kind":"reset","match":{"method":"POST"}}'
-    api POST /v2/forms/51/publish
-    assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
-    assert_equal "$(sent_count method=POST)" 1
-    assert_equal "$(db 'SELECT count(*) FROM flow')" 0
+@test "a change whose answer is lost is 502, and says that its outcome is not known" {
+    local method route data
+    write_config 'graph_destructive = yes'
+    while read -r method route data; do
+        printf 'case: %s %s\n' "$method" "$route"
+        have_flows "$(flow 51 First DRAFT)"
+        forget_sent
+        fault "{\"kind\":\"reset\",\"match\":{\"method\":\"${method/PUT/POST}\"}}"
+        api "$method" "/v2/forms${route#-}" ${data:+-d "$data"}
+        assert_error 502 INTERNAL_ERROR 'whether it did what was asked is not known'
+        assert_equal "$(sent_count "method=${method/PUT/POST}")" 1
+        assert_equal "$(db 'SELECT count(*) FROM flow')" 0
+    done <<'END'
+POST - {"name":"Second","categories":["OTHER"]}
+PUT /51/json {"version":"7.0","screens":[]}
+POST /51/publish
+POST /51/deprecate
+DELETE /51
+END
+    write_config
 }
 
 # --- rows ---
