@@ -75,6 +75,26 @@ assert_crash() { # NAME REASON SIGNAL
     assert_equal "${after[1]}" 0
 }
 
+@test "no request comes over a connection whose process has crashed: the web server cannot keep it" {
+    # over FastCGI the end of the connection ends the answer, and no end of the request before it
+    [[ $TRANSPORT == fcgi ]] || skip 'a CGI has no connection'
+    local socket ended
+    socket=$(cat "$STACK/apache/sockets")/health.sock
+    crash() {
+        ended=0
+        "$HELPERS/fcgi" "$socket" REQUEST_METHOD=GET SCRIPT_NAME=/v2/health HTTP_X_PROBE=abort \
+            HTTP_X_REQUEST_ID=crash-kept "$@" >"$BATS_TEST_TMPDIR/answer" || ended=$?
+        grep -q '^Status: 500' "$BATS_TEST_TMPDIR/answer"
+        grep -q '"success":false,"error":"INTERNAL_ERROR".*crash-kept' "$BATS_TEST_TMPDIR/answer"
+    }
+    crash --keep
+    assert_equal "$ended" 1
+    crash # a web server that keeps no connection gets the end of the request
+    assert_equal "$ended" 0
+    request GET /v2/health
+    assert_success
+}
+
 @test "the answer to HEAD has no body" {
     request HEAD /v2/health -H 'X-Probe: abort' -H 'X-Request-Id: crash-head'
     assert_status 500

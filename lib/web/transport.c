@@ -308,7 +308,9 @@ static void wait_for_hangup(int connection) {
         ;
 }
 
-/* Writes to the connection directly, because libfcgi's buffers may be corrupt. */
+/* Writes to the connection directly, because libfcgi's buffers may be corrupt. A web server that
+ * keeps the connection could send the next request on it after the end of the request and before
+ * the shutdown, and would answer it 503. So the shutdown alone ends the request then. */
 void transport_write_last(struct slice head, struct slice body) {
     enum { END_REQUEST = 3, OUTPUT = 6 };
     static const char completed[8];
@@ -319,7 +321,8 @@ void transport_write_last(struct slice head, struct slice body) {
         write_record(OUTPUT, head.p, head.n);
         write_record(OUTPUT, body.p, body.n);
         write_record(OUTPUT, NULL, 0);
-        write_record(END_REQUEST, completed, sizeof completed);
+        if (!keep_asked)
+            write_record(END_REQUEST, completed, sizeof completed);
         wait_for_hangup(fastcgi.ipcFd);
         return;
     }

@@ -8,6 +8,7 @@
  *     --huge NAME N  a parameter with a value of N bytes
  *     --env NAME V   a parameter with the value of the environment variable V, for secrets
  *     --claim N      the first FCGI_PARAMS record announces N bytes
+ *     --keep         with FCGI_KEEP_CONN
  *     --abort        an FCGI_ABORT_REQUEST instead of the body
  *     --cut N        send only the first N bytes, then shut down the sending side
  *     --stall N      send only the first N bytes, and keep the connection open
@@ -143,6 +144,7 @@ int main(int argc, char **argv) {
     unsigned long role = 1, claim = 0, cut = 0, stall = 0;
     const char *raw = NULL;
     int aborts = 0;
+    unsigned char keeps = 0;
     if (argc < 2)
         return 2;
     for (char **word = argv + 2; *word; word++) {
@@ -168,12 +170,14 @@ int main(int argc, char **argv) {
             raw = next, word++;
         else if (strcmp(*word, "--abort") == 0)
             aborts = 1;
+        else if (strcmp(*word, "--keep") == 0)
+            keeps = 1;
         else if (equals)
             add_parameter(*word, (size_t)(equals - *word), equals + 1, strlen(equals + 1));
         else
             return 2;
     }
-    const unsigned char begin[8] = {(unsigned char)(role >> 8), (unsigned char)role};
+    const unsigned char begin[8] = {(unsigned char)(role >> 8), (unsigned char)role, keeps};
     add_record(BEGIN_REQUEST, begin, sizeof begin);
     add_stream(PARAMS, &parameters);
     if (claim) {
