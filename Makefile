@@ -376,6 +376,7 @@ test: ## check the form, build, run the suite; TESTS=tests/me.bats [FILTER='a to
 	@$(BUILD_ALL) all $(TEST_HELPERS) $(NAMED_UNITS) $(foreach word,$(NEEDED),$(NEEDED_$(word)))
 	@$(if $(ON_SERVER),$(BUILD_ALL) POSTGRESQL=1 server-programs)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
+	    SECOND_RUNS=$(if $(TESTS)$(TEST_FULL)$(filter 1,$(SANITIZE)),0,2) \
 	    $(ON_SERVER) tests/run $(if $(TESTS),$(filter %.bats,$(TESTS)) $(NAMED_UNITS))
 
 test-quick: lint ## check the form, run the unit tests and the files of what changed; SINCE=COMMIT

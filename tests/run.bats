@@ -317,6 +317,28 @@ runs_of() {
     assert_equal "$status $runs" '1 1'
 }
 
+@test "SECOND_RUNS other files of which one test fails run twice, and no more of them" {
+    # a second run of one file, of two files, of a file in which two tests fail
+    SECOND_RUNS=1 runs_of 1
+    assert_equal "$status $runs" '0 2'
+    [[ $output == *'1 tests failed, and passed when their file ran once more:'*'not ok 1 fails at first'* ]]
+    SECOND_RUNS=1 runs_of 2
+    assert_equal "$status $runs" '1 2'
+    local number
+    for number in 1 2; do
+        printf '@test "fails" {\n    echo run >>%q\n    false\n}\n' "$BATS_TEST_TMPDIR/fails" \
+            >"$BATS_TEST_TMPDIR/$number.bats"
+    done
+    FILTER='' TRANSPORTS=first TMPDIR=$BATS_TEST_TMPDIR SECOND_RUNS=1 run "$root/tests/run" \
+        "$BATS_TEST_TMPDIR/1.bats" "$BATS_TEST_TMPDIR/2.bats"
+    assert_equal "$status $(wc -l <"$BATS_TEST_TMPDIR/fails")" '1 3'
+    printf '@test "fails too" {\n    false\n}\n' >>"$BATS_TEST_TMPDIR/1.bats"
+    rm "$BATS_TEST_TMPDIR/fails"
+    FILTER='' TRANSPORTS=first TMPDIR=$BATS_TEST_TMPDIR SECOND_RUNS=1 run "$root/tests/run" \
+        "$BATS_TEST_TMPDIR/1.bats"
+    assert_equal "$status $(wc -l <"$BATS_TEST_TMPDIR/fails")" '1 1'
+}
+
 # Creates a checkout below a directory that root alone may enter, without user namespaces.
 make_barred_tree() {
     ((EUID == 0)) || skip 'the service of an ordinary user runs as that user'
