@@ -7,9 +7,10 @@
 #include "api/request_trail.h"
 #include "api/selector.h"
 #include "api/upstream.h"
+#include "base/buffer.h"
 #include "base/http_client.h"
 #include "base/log.h"
-#include "graph/asset_form.h"
+#include "graph/upload_form.h"
 #include "payload/flow_object.h"
 
 /* Stores the flows of an answer. A failure is only logged: the client's answer does not depend on
@@ -210,19 +211,6 @@ static const struct field asset_fields[] = {
     {0},
 };
 
-/* Makes the call with the token of the account, and replies with the platform's answer. */
-static int pass_on(struct request *rq, const struct store_account *account,
-                   struct graph_relay *call, struct json *answer) {
-    struct graph_relayed relayed;
-    call->token = state_account_token(rq, account);
-    if (!call->token)
-        return -1;
-    upstream_relay(rq, call, &relayed);
-    return upstream_read(rq, UPSTREAM_CHANGE, &relayed.answer, answer)
-               ? -1
-               : reply_data(rq, json_raw(*answer));
-}
-
 /* The row of a new flow; false when the answer has no id. */
 static bool read_new(struct request *rq, struct json answer, struct store_flow *flow) {
     struct json errors = json_get(answer, "validation_errors");
@@ -247,7 +235,7 @@ static int post_new(struct request *rq) {
             arena_printf(rq->arena, "%s/flows", graph_escape(rq->arena, slice_of(account.waba_id))),
         .content_type = "application/json",
         .body = rq->body};
-    if (pass_on(rq, &account, &call, &answer))
+    if (upstream_pass_on(rq, &account, &call, &answer))
         return -1;
     if (read_new(rq, answer, &flow))
         save_flows(rq, &account, &flow, 1);
@@ -272,7 +260,7 @@ static int choose(struct request *rq, struct store_account *account, struct stor
 static int post_edge(struct request *rq, const struct store_account *account,
                      struct store_flow *flow, struct graph_relay *call) {
     struct json answer;
-    if (pass_on(rq, account, call, &answer))
+    if (upstream_pass_on(rq, account, call, &answer))
         return -1;
     struct json errors = json_get(answer, "validation_errors");
     if (json_type(errors) == JSON_ARRAY)
@@ -293,8 +281,16 @@ static int put_asset(struct request *rq) {
     struct store_flow flow;
     if (choose(rq, &account, &flow))
         return -1;
+    static const struct upload_text texts[] = {
+        {"name", "flow.json"}, {"asset_type", "FLOW_JSON"}, {NULL, NULL}};
+    struct upload_form form = upload_form_make(rq->arena, texts, "flow.json", "application/json");
+    struct buffer body = buffer_in(rq->arena);
+    buffer_add_slice(&body, form.head);
+    buffer_add_slice(&body, rq->body);
+    buffer_add_slice(&body, form.tail);
     struct graph_relay call = call_of(rq, "assets");
-    call.body = graph_asset_form(rq->arena, rq->body, &call.content_type);
+    call.content_type = form.type;
+    call.body = buffer_slice(&body);
     return post_edge(rq, &account, &flow, &call);
 }
 
@@ -330,7 +326,7 @@ static int delete_flow(struct request *rq) {
     struct graph_relay call = {.method = "DELETE",
                                .path = arena_copy(rq->arena, rq->parameters[0])};
     struct store *store = rq->caller->store;
-    if (trail_leave(rq, store, flow.flow_id) || pass_on(rq, &account, &call, &answer))
+    if (trail_leave(rq, store, flow.flow_id) || upstream_pass_on(rq, &account, &call, &answer))
         return -1;
     if (store_delete_flow(store, account.id, flow.flow_id) != STORE_OK)
         log_message(LOG_ERROR, "request %s: the row of a flow was not deleted: %s", rq->id,

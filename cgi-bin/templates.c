@@ -320,19 +320,6 @@ static const struct field create_fields[] = {
     {0},
 };
 
-/* Makes the call with the token of the account, and replies with the platform's answer. */
-static int pass_on(struct request *rq, const struct store_account *account,
-                   struct graph_relay *call, struct json *answer) {
-    struct graph_relayed relayed;
-    call->token = state_account_token(rq, account);
-    if (!call->token)
-        return -1;
-    upstream_relay(rq, call, &relayed);
-    return upstream_read(rq, UPSTREAM_CHANGE, &relayed.answer, answer)
-               ? -1
-               : reply_data(rq, json_raw(*answer));
-}
-
 static const char *templates_path(struct request *rq, const struct store_account *account) {
     return arena_printf(rq->arena, "%s/message_templates",
                         graph_escape(rq->arena, slice_of(account->waba_id)));
@@ -347,7 +334,7 @@ static int post_new(struct request *rq) {
                                .path = templates_path(rq, &account),
                                .content_type = "application/json",
                                .body = rq->body};
-    if (pass_on(rq, &account, &call, &answer))
+    if (upstream_pass_on(rq, &account, &call, &answer))
         return -1;
     trail_leave_after(rq, rq->caller->store, json_text(json_get(answer, "id"), rq->arena));
     return 0;
@@ -378,7 +365,7 @@ static int change(struct request *rq, const char *edge, struct slice body) {
         .path = arena_printf(rq->arena, "%s%s", graph_escape(rq->arena, slice_of(id)), edge),
         .content_type = body.p ? "application/json" : NULL,
         .body = body};
-    if (pass_on(rq, &account, &call, &answer))
+    if (upstream_pass_on(rq, &account, &call, &answer))
         return -1;
     trail_leave_after(rq, rq->caller->store, id);
     return 0;
@@ -414,7 +401,7 @@ static int delete_template(struct request *rq) {
                                        id ? "&" : "", graph_escape(rq->arena, name)))};
     if (trail_leave(rq, rq->caller->store, id ? id : arena_copy(rq->arena, name)))
         return -1;
-    return pass_on(rq, &account, &call, &answer);
+    return upstream_pass_on(rq, &account, &call, &answer);
 }
 
 /* --- POST /v2/templates/sample --- */

@@ -240,3 +240,15 @@ int upstream_call(struct request *rq, enum upstream_purpose purpose, const struc
     upstream_ask(rq, call, &answer);
     return upstream_read(rq, purpose, &answer, json);
 }
+
+int upstream_pass_on(struct request *rq, const struct store_account *account,
+                     struct graph_relay *relay, struct json *answer) {
+    struct graph_relayed relayed;
+    relay->token = state_account_token(rq, account);
+    if (!relay->token)
+        return -1;
+    upstream_relay(rq, relay, &relayed);
+    return upstream_read(rq, UPSTREAM_CHANGE, &relayed.answer, answer)
+               ? -1
+               : reply_data(rq, json_raw(*answer));
+}

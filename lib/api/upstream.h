@@ -6,6 +6,7 @@
 #include "graph/call.h"
 #include "graph/media_api.h"
 #include "graph/relay.h"
+#include "store/store.h"
 #include "web/request.h"
 
 /* Retry-After when nothing was sent to the platform, so that the client may repeat the request. */
@@ -48,6 +49,12 @@ void upstream_relay(struct request *rq, const struct graph_relay *relay,
 /* The same with a body that is read while it is sent (graph_relay_stream). */
 void upstream_relay_stream(struct request *rq, const struct graph_relay *relay,
                            const struct graph_source *source, struct graph_relayed *relayed);
+
+/* Passes a change on with the token of the account, and replies with the platform's answer, which
+ * is in `*answer` too. Returns -1 after failing the request, as upstream_call does, or because the
+ * account has no token (404). */
+int upstream_pass_on(struct request *rq, const struct store_account *account,
+                     struct graph_relay *relay, struct json *answer);
 
 /* Reads the answer to a call, as upstream_call does. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,

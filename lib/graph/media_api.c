@@ -1,28 +1,11 @@
 #include "graph/media_api.h"
 
-#include "base/clock.h"
-#include "base/header.h"
-#include "base/id.h"
 #include "graph/stream.h"
+#include "graph/upload_form.h"
 
 enum { DOWNLOAD_BUFFER = 256 * 1024 };
 
 /* --- upload --- */
-
-/* Sets the parts of the body before and after the file. The platform takes the type of the file
- * from the Content-Type of its part alone. */
-static void frame(struct stream *form, struct arena *arena, const struct graph_upload *upload,
-                  const char *boundary) {
-    form->head = slice_of(arena_printf(
-        arena,
-        "--%s\r\nContent-Disposition: form-data; name=\"messaging_product\"\r\n\r\nwhatsapp\r\n"
-        "--%s\r\nContent-Disposition: form-data; name=\"type\"\r\n\r\n%s\r\n"
-        "--%s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n"
-        "Content-Type: %s\r\n\r\n",
-        boundary, boundary, upload->type, boundary, header_file_name(arena, upload->name),
-        upload->type));
-    form->tail = slice_of(arena_printf(arena, "\r\n--%s--\r\n", boundary));
-}
 
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
@@ -31,13 +14,14 @@ void graph_upload(const struct config *config, struct arena *arena,
                           .size = upload->size,
                           .read = upload->read,
                           .context = upload->context};
-    char boundary[ID_SIZE];
-    id_make(boundary, "part-", clock_now()); /* 80 random bits, so no file contains it */
-    frame(&form, arena, upload, boundary);
+    /* the platform takes the type of the file from the Content-Type of its part alone */
+    const struct upload_text texts[] = {
+        {"messaging_product", "whatsapp"}, {"type", upload->type}, {NULL, NULL}};
+    struct upload_form frame = upload_form_make(arena, texts, upload->name, upload->type);
+    form.head = frame.head;
+    form.tail = frame.tail;
     transfer_start(&transfer, config, arena, upload->token, answer);
-    http_add_header(
-        &transfer.http,
-        arena_printf(arena, "Content-Type: multipart/form-data; boundary=%s", boundary));
+    http_add_header(&transfer.http, arena_printf(arena, "Content-Type: %s", frame.type));
     http_set(&transfer.http, CURLOPT_URL,
              arena_printf(arena, "%s/%s/%s/media", config->graph_base_url, config->graph_version,
                           graph_escape(arena, slice_of(upload->phone_number_id))));
