@@ -1,6 +1,6 @@
 // The life of a form: made, given its Flow JSON, published, copied, withdrawn, deleted.
 const assert = require('node:assert/strict');
-const {findings} = require('./frame.js');
+const {findingsOfModes} = require('./frame.js');
 const {untilCount, untilEqual, untilText} = require('./until.js');
 
 const {SANDBOX} = process.env;
@@ -105,7 +105,8 @@ exports.refused = async ({page, open, logIn, step}) => {
     assert.equal(await named(page, 'name').inputValue(), 'Taken');
 };
 
-exports.accessible = async ({page, open, logIn, step}) => {
+exports.accessible = async (test) => {
+    const {page, open, logIn} = test;
     await logIn();
     await page.emulateMedia({reducedMotion: 'reduce'});
     const found = [];
@@ -117,16 +118,7 @@ exports.accessible = async ({page, open, logIn, step}) => {
     for (const address of [one, '/forms/-/new']) {
         if (address !== one)
             await open(address);
-        for (const colorScheme of ['light', 'dark'])
-            for (const width of [320, 1280]) {
-                step(`${address} ${colorScheme} ${width}`);
-                await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
-                await page.setViewportSize({width, height: 800});
-                const excess = await page.evaluate(() =>
-                    document.documentElement.scrollWidth - window.innerWidth);
-                assert.ok(excess <= 0, `${excess} pixels wider than the screen`);
-                found.push(...await findings(page));
-            }
+        found.push(...await findingsOfModes(test, address));
     }
     assert.deepEqual(found, []);
 };

@@ -49,6 +49,22 @@ function excess(page) {
     return page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 }
 
+// What axe finds in the present state of the page, light and dark, on a phone and on a desk; there
+// the page is no wider than the screen. `name` is that of the steps.
+exports.findingsOfModes = async ({page, step}, name) => {
+    const found = [];
+    for (const colorScheme of ['light', 'dark'])
+        for (const width of [320, 1280]) {
+            step(`${name} ${colorScheme} ${width}`);
+            await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
+            await page.setViewportSize({width, height: 800});
+            const wider = await excess(page);
+            assert.ok(wider <= 0, `${wider} pixels wider than the screen`);
+            found.push(...await findings(page));
+        }
+    return found;
+};
+
 // The elements of the content whose text is cut off, at twice the size of the texts: at 1280 pixels
 // the page has the room of 640.
 async function cutTexts(page) {

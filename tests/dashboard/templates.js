@@ -1,6 +1,6 @@
 // The editor of templates, and what is done with a template.
 const assert = require('node:assert/strict');
-const {findings} = require('./frame.js');
+const {findingsOfModes} = require('./frame.js');
 const {until, untilCount, untilEqual, untilText} = require('./until.js');
 
 const {SANDBOX} = process.env;
@@ -217,7 +217,8 @@ exports.actions = async ({page, open, logIn, step}) => {
     await page.getByText('parts that the editor does not know').waitFor();
 };
 
-exports.accessible = async ({page, open, logIn, step}) => {
+exports.accessible = async (test) => {
+    const {page, open, logIn} = test;
     await logIn();
     await page.emulateMedia({reducedMotion: 'reduce'});
     const found = [];
@@ -230,16 +231,7 @@ exports.accessible = async ({page, open, logIn, step}) => {
             await submit(page);
             await page.locator('.notice.bad').waitFor();
         }
-        for (const colorScheme of ['light', 'dark'])
-            for (const width of [320, 1280]) {
-                step(`${address} ${colorScheme} ${width}`);
-                await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
-                await page.setViewportSize({width, height: 800});
-                const excess = await page.evaluate(() =>
-                    document.documentElement.scrollWidth - window.innerWidth);
-                assert.ok(excess <= 0, `${excess} pixels wider than the screen`);
-                found.push(...await findings(page));
-            }
+        found.push(...await findingsOfModes(test, address));
     }
     assert.deepEqual(found, []);
 };
