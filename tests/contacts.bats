@@ -260,6 +260,33 @@ $P2 $B2 2026-05-28T20:26:40.000Z 2026-05-28T20:26:40.000Z $P1 $B1"
 }
 
 # bats test_tags=direct
+@test "both contacts of a split are on hold if the contact was" {
+    local ann bob before was
+    merge_wrongly
+    switchboard contact hold "$contact" >/dev/null
+    switchboard contact split "$contact" $B2 >/dev/null
+    assert_contacts none/$B1 $P2/$B2
+    run switchboard contact erase "$ann"
+    assert_equal "$status" 1
+    [[ $output == *'is on hold'* ]]
+    run switchboard contact erase "$bob"
+    assert_equal "$status" 1
+    [[ $output == *'is on hold'* ]]
+    # it stays with each until it is released there
+    switchboard contact release "$bob" >/dev/null
+    run switchboard contact erase "$ann"
+    assert_equal "$status" 1
+}
+
+# bats test_tags=direct
+@test "no contact of a split is on hold if the contact was not" {
+    local ann bob before was
+    merge_wrongly
+    switchboard contact split "$contact" $B2 >/dev/null
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE account_id = '$ACCOUNT' AND held_at IS NOT NULL")" 0
+}
+
+# bats test_tags=direct
 @test "contact split says why it cannot split" {
     local ann bob before was state
     merge_wrongly

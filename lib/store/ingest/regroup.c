@@ -481,7 +481,7 @@ static bool insert_history(const struct regroup *r) {
 
 /* Rows of a sign's contact that follow the sign to another contact: former contacts that were
  * merged with its identity, and blocks of it. A block of both contacts of a merge stays with both.
- */
+ * So does a hold, which was set for all messages that the contact had. */
 static bool move_rows(const struct regroup *r, const struct sign *sign, const char *to) {
     static struct statement steps[] = {
         {.sql = "UPDATE contact_merge SET contact_id = ?2 WHERE (bsuid = ?3 "
@@ -492,6 +492,9 @@ static bool move_rows(const struct regroup *r, const struct sign *sign, const ch
                 "ON CONFLICT (line_id, contact_id) DO NOTHING"},
         {.sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND identity = ?3 AND ?2 <> '' "
                 "AND ?4 >= 0"},
+        {.sql = "UPDATE contact SET held_at = (SELECT f.held_at FROM contact f WHERE f.id = ?1) "
+                "WHERE id = ?2 AND held_at IS NULL AND ?3 <> '' AND ?4 >= 0 AND EXISTS (SELECT 1 "
+                "FROM contact f WHERE f.id = ?1 AND f.held_at IS NOT NULL)"},
     };
     const char *identity = *sign->bsuid ? sign->bsuid : sign->phone;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
