@@ -443,6 +443,11 @@ hammer() { # SESSION
     done
 }
 
+# Whether four of the requests that have ended began after that time.
+four_began_after() {
+    (($(cat "$BATS_TEST_TMPDIR"/seen.* | awk -v ended="$1" '$1 > ended' | wc -l) >= 4))
+}
+
 # Changes the member while four processes send requests of it; each request that begins after the
 # command has ended has the status: ends_at_once STATUS COMMAND...
 ends_at_once() {
@@ -458,13 +463,12 @@ ends_at_once() {
     eventually grep -q ' 200' "$BATS_TEST_TMPDIR/seen.1"
     "${change[@]}" >/dev/null
     ended=$(date +%s%N)
-    sleep 1
+    eventually four_began_after "$ended"
     touch "$BATS_TEST_TMPDIR/stop"
     wait "${jobs[@]}"
     cat "$BATS_TEST_TMPDIR"/seen.* >"$BATS_TEST_TMPDIR/seen"
     assert_equal "$(awk -v ended="$ended" -v wanted="$1" '$1 > ended && $2 != wanted' \
         "$BATS_TEST_TMPDIR/seen")" ''
-    (($(awk -v ended="$ended" '$1 > ended' "$BATS_TEST_TMPDIR/seen" | wc -l) >= 4))
 }
 
 @test "after the commit of a removal no new request passes, in several processes" {
