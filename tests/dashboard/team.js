@@ -85,6 +85,7 @@ exports.members = async ({page, logIn, open, newContext, settled, step}, passwor
     await page.locator('tbody tr', {hasText: 'kim@example.org'}).getByText('Agent').waitFor();
     step('Kim joins, and sees the members without what an agent may not do');
     const kim = await (await newContext()).newPage();
+    await kim.clock.install();
     await kim.goto(link);
     await kim.getByLabel('Your name').fill('Kim');
     await kim.getByLabel('New password', {exact: true}).fill('a first good password');
@@ -95,9 +96,17 @@ exports.members = async ({page, logIn, open, newContext, settled, step}, passwor
     await kim.locator('tbody tr', {hasText: 'Kim'}).getByText('You').waitFor();
     assert.equal(await kim.getByRole('combobox', {name: /Role of/}).count(), 0);
     assert.equal(await kim.getByRole('button', {name: /Invite|Remove/}).count(), 0);
-    step('the role changes at once');
     await page.reload();
     await settled(page);
+    step('within a minute the navigation of Kim is that of the role');
+    const webhooks = kim.getByRole('link', {name: 'Webhooks', exact: true});
+    assert.equal(await webhooks.count(), 0);
+    await row.getByRole('combobox').selectOption('admin');
+    await page.getByText('Kim has the role Administrator now.').waitFor();
+    await kim.keyboard.press('Shift');
+    await kim.clock.runFor(60000);
+    await webhooks.waitFor();
+    assert.equal(await kim.locator('.nav [aria-current]').innerText(), 'Members');
     await row.getByRole('combobox').selectOption('viewer');
     await page.getByText('Kim has the role Viewer now.').waitFor();
     step('a link for a new password');

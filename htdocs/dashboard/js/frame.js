@@ -25,6 +25,11 @@ function navigation() {
     ]));
 }
 
+// Draws the navigation again, for a member with other scopes. The page stays, with what was typed.
+export function redrawNavigation() {
+    document.querySelector('#side > .nav')?.replaceWith(navigation());
+}
+
 // `redraw` opens the page again in the new language.
 function languageChoice(redraw) {
     return el('label', {class: 'language'}, el('span', {class: 'off-screen'}, t('nav.language')),

@@ -1,14 +1,16 @@
 // Starts the dashboard: language, session, navigation, pages.
 import {onLostSession} from './api.js';
 import {el, fill} from './dom.js';
-import {buildFrame, buildPublic, closeMenu, markMenu} from './frame.js';
+import {buildFrame, buildPublic, closeMenu, markMenu, redrawNavigation} from './frame.js';
 import {loadLanguage, t} from './i18n.js';
 import {restoreOutbox} from './inbox/outbox.js';
 import {countKept, dropAllKept, useKept} from './kept.js';
 import {startNotices, stopNotices} from './notices.js';
 import {PAGES} from './pages.js';
 import {find, go, leave, reopen, start, use} from './router.js';
-import {findSession, lacksFactor, logOut, onLogIn, ownerOf, session} from './session.js';
+import {
+    findSession, lacksFactor, logOut, onLogIn, onOtherScopes, ownerOf, session,
+} from './session.js';
 import {showHelp, startShortcuts} from './shortcuts.js';
 import {setPage} from './title.js';
 import {button, confirm, errorBox, heading, notice} from './ui.js';
@@ -151,6 +153,13 @@ function restore() {
     startNotices();
 }
 
+function followScopes() {
+    const found = find(location.hash);
+    redrawNavigation();
+    if (found)
+        markMenu(found.route);
+}
+
 // After the login: the page that was wanted before it. What the page holds of another user goes.
 function enter(answer, isOther) {
     const target = wanted && !isOther && !find(wanted)?.route.isPublic ? wanted : '#/overview';
@@ -170,6 +179,7 @@ async function begin() {
         await loadLanguage();
         onLostSession(lose);
         onLogIn(enter);
+        onOtherScopes(followScopes);
         if (await found)
             restore();
     } catch (error) {

@@ -34,13 +34,26 @@ function mark(isThere) {
     document.cookie = `${MARK}=1; Max-Age=${isThere ? LONGEST : 0}; SameSite=Strict${secure}`;
 }
 
+// Called when a renewal found other scopes, as after a change of the role.
+let scopesChanged = () => {};
+export function onOtherScopes(callback) {
+    scopesChanged = callback;
+}
+
+async function renew() {
+    const former = String(present.member.scopes);
+    present = await call('PATCH', '/v2/session');
+    if (String(present.member.scopes) !== former)
+        scopesChanged();
+}
+
 function keep(answer) {
     present = answer;
     mark(true);
     setShown(present.member.id, present.user.id);
     renewal ??= poll(async () => {
         if (!isIdle())
-            present = await call('PATCH', '/v2/session');
+            await renew();
     }, {fast: 60000, slow: 60000, later: true});
     return present;
 }
