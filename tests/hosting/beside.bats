@@ -265,7 +265,7 @@ $(subdomain_hosts)"
     local before site=$STACK/home/public_html
     start_hoster event cgid
     install_all
-    printf 'of the customer\n' | tee "$site/v2/notes" >"$site/dashboard/notes.html"
+    printf 'of the customer\n' | tee "$site/v2/notes.txt" >"$site/dashboard/notes.html"
     printf 'Require ip 127.0.0.1\n' >>"$site/dashboard/.htaccess"
     cp "$site/dashboard/.htaccess" "$BATS_TEST_TMPDIR/edited"
     run install_archive
@@ -273,7 +273,7 @@ $(subdomain_hosts)"
     output_has 'note: dashboard/.htaccess was changed since it was installed' "$home/changed/"
     cmp "$home"/changed/*/dashboard/.htaccess "$BATS_TEST_TMPDIR/edited"
     cmp "$site/dashboard/.htaccess" "$unpacked/dashboard/.htaccess"
-    assert_equal "$(cat "$site/v2/notes" "$site/dashboard/notes.html")" \
+    assert_equal "$(cat "$site/v2/notes.txt" "$site/dashboard/notes.html")" \
         $'of the customer\nof the customer'
     printf 'more\n' >>"$site/reference/style.css"
     before=$(find "$home/conf" "$home/data" -type f -exec sha256sum {} + | sort)
@@ -282,7 +282,7 @@ $(subdomain_hosts)"
     output_has 'note: reference/style.css was changed' 'cron: the line of the courier was removed' \
         "rm -r $home"
     assert_equal "$(cd "$site" && find . -type f | sort)" \
-        $'./dashboard/notes.html\n./reference/style.css\n./v2/notes'
+        $'./dashboard/notes.html\n./reference/style.css\n./v2/notes.txt'
     assert_equal "$(cat "$STACK/crontab.new")" '0 3 * * * other'
     assert_equal "$(find "$home/conf" "$home/data" -type f -exec sha256sum {} + | sort)" "$before"
     run as_customer sh "$unpacked/install.sh" --uninstall --document-root "$site"
