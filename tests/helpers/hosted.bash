@@ -228,12 +228,14 @@ make_debian11() {
     ln -sfn "$cage$STACK/hoster" "$STACK/hoster"
 }
 
-# Apache, the script, the programs and cron's line run there, as the user www-data. The mount of
-# /proc ends with their processes.
+# Apache, the script, the programs and cron's line run there, as the user www-data. The mounts of
+# /proc and of /tmp, where Apache's socket is, end with their processes.
 # shellcheck disable=SC2016  # expanded by the inner shell
 in_debian11() {
     service=(unshare --mount sh -c 'root=$1
         shift
-        mount --rbind /proc "$root/proc" && exec chroot --userspec=33:33 "$root" "$@"' sh "$cage")
+        mount --rbind /proc "$root/proc" && mount --bind /tmp "$root/tmp" &&
+            exec chroot --userspec=33:33 "$root" "$@"' sh "$cage")
     runner=("${service[@]}")
+    chown 33:33 "$(claim_sockets "$STACK/hoster")"
 }

@@ -379,8 +379,8 @@ cage_cgi() {
     start_hoster event cgid
     assert_equal "$("${service[@]}" cut -d . -f 1 /etc/debian_version)" 11
     # the usual build does not start there
-    cp "$OUT/cgi-bin/messages" "$cage/tmp/messages"
-    run "${service[@]}" /tmp/messages --describe
+    cp "$OUT/cgi-bin/messages" "$cage/messages"
+    run "${service[@]}" /messages --describe
     [[ $status != 0 && $output == *'error while loading shared libraries'* ||
         $output == *GLIBC_2.3* ]] || fail "$output"
     install_timed 'Debian 11'
