@@ -867,6 +867,8 @@ CREATE INDEX outgoing_taken ON outgoing (taken_by, take_id) WHERE state = 'sendi
 CREATE INDEX outgoing_unrecorded ON outgoing (id) WHERE state = 'accepted' AND is_recorded = 0;
 CREATE INDEX outgoing_user ON outgoing (user_id, id);
 CREATE INDEX outgoing_user_state ON outgoing (user_id, state, id);
+CREATE INDEX outgoing_line ON outgoing (user_id, line_id, id);
+CREATE INDEX outgoing_line_state ON outgoing (user_id, line_id, state, id);
 CREATE INDEX outgoing_account ON outgoing (account_id, id);
 CREATE INDEX outgoing_finished ON outgoing (state, finished_at) WHERE finished_at IS NOT NULL;
 

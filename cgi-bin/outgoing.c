@@ -4,11 +4,13 @@
 #include "api/paging.h"
 #include "base/clock.h"
 #include "payload/outgoing_json.h"
+#include "store/line.h"
 
 static const char *const states[] = {"queued",  "sending",   "accepted",   "failed", "unknown",
                                      "expired", "cancelled", "suppressed", NULL};
 
 static const struct field list_query[] = {
+    {.name = "phoneNumberId", .type = FIELD_STRING},
     {.name = "state", .type = FIELD_STRING, .values = states},
     PAGING_FIELDS,
     {0},
@@ -27,16 +29,37 @@ static int reply_rows(struct request *rq, const struct store_outgoing *rows, siz
     return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
 }
 
+/* Finds the line of the query, also an archived one: its rows stay. `*id` NULL: there is none in
+ * the query. Returns 0, or -1 after failing the request. */
+static int find_line(struct request *rq, const char **id) {
+    const struct slice wanted = query_get(&rq->query, "phoneNumberId");
+    const struct line_filter filter = {.user_id = rq->caller->user.id};
+    struct line *lines;
+    size_t count;
+    *id = NULL;
+    if (!wanted.p)
+        return 0;
+    enum store_result result =
+        store_list_lines(rq->caller->store, rq->arena, &filter, &lines, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(lines[i].phone_number_id, wanted.p) == 0)
+            *id = lines[i].id;
+    return *id ? 0 : auth_fail_line(rq);
+}
+
 static int get_rows(struct request *rq) {
+    struct store_outgoing_filter filter = {.user_id = rq->caller->user.id,
+                                           .state = query_get(&rq->query, "state").p};
     const size_t limit = paging_limit(rq);
     struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
     struct store_outgoing *rows;
     size_t count;
-    if (paging_after(rq, "out_", &page.after))
+    if (paging_after(rq, "out_", &page.after) || find_line(rq, &filter.line_id))
         return -1;
     enum store_result result =
-        store_list_outgoing(rq->caller->store, rq->arena, rq->caller->user.id,
-                            query_get(&rq->query, "state").p, &page, &rows, &count);
+        store_list_outgoing(rq->caller->store, rq->arena, &filter, &page, &rows, &count);
     return result == STORE_OK ? reply_rows(rq, rows, count, limit) : state_fail(rq, result);
 }
 

@@ -233,6 +233,48 @@ queued() {
     assert_equal "$(row "$second" state)" queued
 }
 
+# Prints the ids of a list's page: ids QUERY
+ids() {
+    api GET "/v2/outgoing?$1"
+    gojq -c '[.data.items[].id]' "$body"
+}
+
+@test "phoneNumberId lists one line, also an archived one, together with a state, in pages" {
+    local first second third other=7$(next_number) second_line
+    queue one
+    first=$out
+    queue two
+    second=$out
+    switchboard line add "$ACCOUNT" --phone-number-id "$other" --number +15550100003 >/dev/null
+    second_line=$(db "SELECT id FROM line WHERE phone_number_id = '$other'")
+    db "UPDATE outgoing SET line_id = '$second_line' WHERE id = '$second'"
+    queue three
+    third=$out
+    db "UPDATE outgoing SET state = 'failed', finished_at = 1 WHERE id <> '$third'"
+    assert_equal "$(ids "phoneNumberId=$LINE")" "[\"$third\",\"$first\"]"
+    assert_equal "$(ids "phoneNumberId=$LINE&state=failed")" "[\"$first\"]"
+    assert_equal "$(ids "phoneNumberId=$LINE&state=queued")" "[\"$third\"]"
+    assert_equal "$(ids "phoneNumberId=$LINE&state=accepted")" '[]'
+    assert_equal "$(ids "phoneNumberId=$LINE&limit=1")" "[\"$third\"]"
+    api GET "/v2/outgoing?phoneNumberId=$LINE&limit=1"
+    assert_equal "$(ids "phoneNumberId=$LINE&limit=1&after=$(
+        gojq -r .data.paging.cursors.after "$body")")" "[\"$first\"]"
+    assert_json .data.paging.cursors.after null
+    assert_equal "$(ids "phoneNumberId=$other")" "[\"$second\"]"
+    db "UPDATE line SET archived_at = 1 WHERE id = '$second_line'"
+    assert_equal "$(ids "phoneNumberId=$other&state=failed")" "[\"$second\"]"
+}
+
+@test "phoneNumberId of another user's line, of none, and an empty one are refused" {
+    local number
+    for number in "$OTHER_LINE" 1; do
+        api GET "/v2/outgoing?phoneNumberId=$number"
+        assert_error 403 FORBIDDEN 'phoneNumberId does not belong to a line'
+    done
+    api GET '/v2/outgoing?phoneNumberId='
+    assert_issue phoneNumberId 'must not be empty'
+}
+
 @test "DELETE cancels a queued send and leaves a row in the trail; a second one changes nothing" {
     queue x
     api DELETE "/v2/outgoing/$out"

@@ -215,13 +215,17 @@ static int check_overview(struct request *rq) {
     return find_token(rq, &token) || token.p ? check_account(rq) : check_session(rq);
 }
 
+int auth_fail_line(struct request *rq) {
+    return fail(rq, FORBIDDEN,
+                "phoneNumberId does not belong to a line of this account; see GET /v2/me.");
+}
+
 int auth_choose_line(struct request *rq, const char *phone_number_id) {
     struct caller *caller = rq->caller;
     enum store_result result =
         store_find_line(caller->store, rq->arena, caller->user.id, phone_number_id, &caller->line);
     if (result == STORE_NOT_FOUND)
-        return fail(rq, FORBIDDEN,
-                    "phoneNumberId does not belong to a line of this account; see GET /v2/me.");
+        return auth_fail_line(rq);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_text(&rq->log, "line", caller->line.id);

@@ -64,6 +64,9 @@ int auth_check_scope(struct request *rq, unsigned scope);
  * failing the request: 403 when the line is archived or belongs to another user. */
 int auth_choose_line(struct request *rq, const char *phone_number_id);
 
+/* Fails the request with 403 because phoneNumberId is none of the caller's. Returns -1. */
+int auth_fail_line(struct request *rq);
+
 /* Lists the caller's accounts, in the request's memory. Returns 0, or -1 after failing the request.
  */
 int auth_list_accounts(struct request *rq, struct store_account **accounts, size_t *count);

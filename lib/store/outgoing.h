@@ -37,10 +37,17 @@ enum store_result store_insert_outgoing(struct store *store, const struct store_
 enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
                                       const char *id, struct store_outgoing *row);
 
-/* Lists the user's rows, newest first, without their bodies; `state` NULL: in any state. */
-enum store_result store_list_outgoing(struct store *store, struct arena *arena, const char *user_id,
-                                      const char *state, const struct store_page *page,
-                                      struct store_outgoing **rows, size_t *count);
+/* Which of the user's rows a list has; NULL: any. */
+struct store_outgoing_filter {
+    const char *user_id;
+    const char *state, *line_id;
+};
+
+/* Lists them, newest first, without their bodies. */
+enum store_result store_list_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_outgoing_filter *filter,
+                                      const struct store_page *page, struct store_outgoing **rows,
+                                      size_t *count);
 
 /* Cancels the user's row. STORE_NOT_FOUND: there is none. STORE_CONFLICT: it is neither queued nor
  * cancelled. */

@@ -38,17 +38,27 @@ enum store_result store_find_outgoing(struct store *store, struct arena *arena, 
     return sql_found(store, found);
 }
 
-enum store_result store_list_outgoing(struct store *store, struct arena *arena, const char *user_id,
-                                      const char *state, const struct store_page *page,
-                                      struct store_outgoing **rows, size_t *count) {
+enum store_result store_list_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_outgoing_filter *filter,
+                                      const struct store_page *page, struct store_outgoing **rows,
+                                      size_t *count) {
 #define LIST(condition)                                                                            \
     "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l ON l.id = o.line_id "                 \
     "WHERE o.user_id = ?1 AND o.id < ?2 " condition " ORDER BY o.id DESC LIMIT ?3"
     static struct statement all = {.sql = LIST("")}, of_state = {.sql = LIST("AND o.state = ?4")};
-    const struct parameter parameters[] = {TEXT(user_id), TEXT(page->after ? page->after : "~"),
-                                           INTEGER((int64_t)page->limit), TEXT(state)};
-    struct statement *s = state ? &of_state : &all;
-    sql_start_with(store, s, parameters, state ? 4 : 3);
+    static struct statement of_line = {.sql = LIST("AND o.line_id = ?4")};
+    static struct statement of_both = {.sql = LIST("AND o.line_id = ?4 AND o.state = ?5")};
+    struct parameter parameters[5] = {TEXT(filter->user_id), TEXT(page->after ? page->after : "~"),
+                                      INTEGER((int64_t)page->limit)};
+    size_t n = 3;
+    if (filter->line_id)
+        parameters[n++] = TEXT(filter->line_id);
+    if (filter->state)
+        parameters[n++] = TEXT(filter->state);
+    struct statement *s = filter->line_id ? filter->state ? &of_both : &of_line
+                          : filter->state ? &of_state
+                                          : &all;
+    sql_start_with(store, s, parameters, n);
     return outgoing_read_rows(store, s, arena, rows, count);
 }
 
