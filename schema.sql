@@ -856,6 +856,8 @@ CREATE TABLE outgoing (
     is_recorded INTEGER NOT NULL DEFAULT 0 CHECK (is_recorded IN (0, 1)), -- the message is stored
     by_id       TEXT,                 -- who handed it over: mbr_... or tok_...; NULL: the main token
     by_name     TEXT,                 -- its name then
+    retry_of    TEXT,                 -- the row whose message this one sends again; NULL: of none
+    retried_as  TEXT,                 -- the row that sends its message again; NULL: there was none
     created_at  INTEGER NOT NULL,
     finished_at INTEGER
 ) STRICT;

@@ -2,7 +2,9 @@
  * them. */
 #include "api/auth.h"
 #include "api/paging.h"
+#include "api/sender_check.h"
 #include "base/clock.h"
+#include "payload/graph_send.h"
 #include "payload/outgoing_json.h"
 #include "store/line.h"
 
@@ -63,10 +65,18 @@ static int get_rows(struct request *rq) {
     return result == STORE_OK ? reply_rows(rq, rows, count, limit) : state_fail(rq, result);
 }
 
+static int write_row(struct request *rq, const struct store_outgoing *row) {
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    outgoing_json_write(&data, row);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
 /* Answers with the row of the path; fails for a store call before it that did not succeed. */
 static int reply_row(struct request *rq, const char *id, enum store_result result) {
     struct store_outgoing row;
-    struct json_writer data;
     if (result == STORE_OK)
         result = store_find_outgoing(rq->caller->store, rq->arena, rq->caller->user.id, id, &row);
     if (result == STORE_NOT_FOUND)
@@ -75,13 +85,7 @@ static int reply_row(struct request *rq, const char *id, enum store_result resul
         return fail(rq, CONFLICT,
                     "The send is not queued any more, so it cannot be cancelled; GET "
                     "/v2/outgoing/:outgoingId has its state.");
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
-    outgoing_json_write(&data, &row);
-    json_write_end(&data);
-    return reply_data(rq, json_written(&data));
+    return result == STORE_OK ? write_row(rq, &row) : state_fail(rq, result);
 }
 
 static int get_row(struct request *rq) {
@@ -94,6 +98,115 @@ static int delete_row(struct request *rq) {
         rq, id, store_cancel_outgoing(rq->caller->store, rq->caller->user.id, id, clock_now()));
 }
 
+/* --- sending again --- */
+
+/* Why a row in a state is not sent again. */
+static const struct {
+    const char *state, *reason;
+} refusals[] = {
+    {"queued", "The send waits for its turn; only one that failed or expired can be sent again."},
+    {"sending", "The send is being sent; only one that failed or expired can be sent again."},
+    {"accepted", "The platform has accepted the send, so it is not sent again; the statuses of its "
+                 "message say what became of that."},
+    {"unknown", "Whether the platform accepted the send is not known, so it is not sent again: the "
+                "recipient could get it twice. The first status of its message makes it accepted; "
+                "a new send with the same content is made in any case."},
+    {"cancelled", "The send was cancelled; only one that failed or expired can be sent again."},
+    {"suppressed", "The send was not allowed any more, for its reason; only one that failed or "
+                   "expired can be sent again."},
+};
+
+static int refuse_retry(struct request *rq, const struct store_outgoing *row) {
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (strcmp(row->state, refusals[i].state) == 0)
+            return fail(rq, CONFLICT, "%s", refusals[i].reason);
+    return fail(rq, CONFLICT, "The text of the send is not kept any more; make a new send.");
+}
+
+static bool may_retry(const struct store_outgoing *row) {
+    return row->body.n && (strcmp(row->state, "failed") == 0 || strcmp(row->state, "expired") == 0);
+}
+
+/* The row's body, with the id of another row for the statuses of its message. */
+static struct slice body_for(struct request *rq, struct json body, const char *id) {
+    static const char name[] = "biz_opaque_callback_data";
+    struct json_writer out;
+    json_write_start(&out, rq->arena);
+    json_write_object(&out, NULL);
+    for (struct json member = json_first(body); json_is(member); member = json_next(member))
+        if (!json_is_named(member, name))
+            json_write_raw(&out, arena_copy(rq->arena, json_raw_name(member)), json_raw(member));
+    json_write_text(&out, name, id);
+    json_write_end(&out);
+    return json_written(&out);
+}
+
+/* Checks what every send through the line passes. */
+static int check_send(struct request *rq, const struct store_outgoing *row,
+                      const struct graph_send *sent) {
+    const struct line *line = &rq->caller->line;
+    bool blocked = false;
+    if (auth_choose_line(rq, row->phone_number_id))
+        return -1;
+    enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
+                                                sent->phone, sent->bsuid, &blocked);
+    return auth_check_blocked(rq, result, blocked) || sender_check(rq) ? -1 : 0;
+}
+
+/* Answers with the row that sends the message of the row `id` again. */
+static int reply_retry(struct request *rq, const char *id) {
+    const struct caller *caller = rq->caller;
+    struct store_outgoing row;
+    enum store_result result =
+        store_find_outgoing(caller->store, rq->arena, caller->user.id, id, &row);
+    if (result == STORE_OK && !row.retried_as)
+        return refuse_retry(rq, &row);
+    if (result == STORE_OK)
+        result =
+            store_find_outgoing(caller->store, rq->arena, caller->user.id, row.retried_as, &row);
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, CONFLICT, "The send was sent again, by one that is not kept any more.");
+    return result == STORE_OK ? write_row(rq, &row) : state_fail(rq, result);
+}
+
+/* Makes the row that sends the message of `row` again, as long after now as that was valid. */
+static int make_retry(struct request *rq, const struct store_outgoing *row) {
+    const struct caller *caller = rq->caller;
+    struct graph_send sent;
+    const char *error;
+    char id[ID_SIZE];
+    if (graph_send_read(rq->arena, "application/json", row->body, &sent, &error))
+        return fail(rq, CONFLICT, "The text of the send cannot be sent: %s", error);
+    if (check_send(rq, row, &sent))
+        return -1;
+    struct store_outgoing next = *row;
+    id_make(id, "out_", rq->now);
+    next.id = id;
+    next.retry_of = row->id;
+    next.body = body_for(rq, sent.body, id);
+    next.send_at = next.created_at = rq->now;
+    next.expires_at = rq->now + (row->expires_at - row->send_at);
+    next.by = caller->actor;
+    enum store_result result = store_retry_outgoing(caller->store, &next);
+    if (result != STORE_OK && result != STORE_CONFLICT)
+        return state_fail(rq, result);
+    return reply_retry(rq, row->id);
+}
+
+/* A repeated request is answered with the row that the first one has made. */
+static int post_retry(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    struct store_outgoing row;
+    enum store_result result =
+        store_find_outgoing(caller->store, rq->arena, caller->user.id, id, &row);
+    if (result != STORE_OK)
+        return reply_row(rq, id, result);
+    return row.retried_as || !may_retry(&row) ? reply_retry(rq, id) : make_retry(rq, &row);
+}
+
+static const struct field no_fields[] = {{0}};
+
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/outgoing",
@@ -103,6 +216,10 @@ static const struct route routes[] = {
     {.method = "DELETE", .path = "/v2/outgoing/:outgoingId",
      .trail = "outgoing.cancel",
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = delete_row},
+    {.method = "POST", .path = "/v2/outgoing/:outgoingId/retry",
+     .trail = "outgoing.retry",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_retry, .body = BODY_JSON,
+     .fields = no_fields},
     {0},
 };
 /* clang-format on */

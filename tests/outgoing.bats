@@ -34,7 +34,8 @@ queued() {
     assert_header Preference-Applied respond-async
     assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{
         \"state\":\"queued\",\"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",
-        \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null}"
+        \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null,
+        \"retryOf\":null,\"retriedAs\":null}"
     [[ $out == out_* ]] || fail "the id is $out"
     assert_nothing_sent
     assert_equal "$(row "$out" 'CAST(body AS TEXT)')" "$(
@@ -231,6 +232,123 @@ queued() {
     request DELETE "/v2/outgoing/$second" --as "$OTHER_TOKEN"
     assert_error 404 NOT_FOUND
     assert_equal "$(row "$second" state)" queued
+}
+
+# Queues a text and lets it end: have_ended STATE [TEXT]
+have_ended() {
+    queue "${2-x}"
+    db "UPDATE outgoing SET state = '$1', finished_at = 1, attempts = 1 WHERE id = '$out'"
+}
+
+# Sends it again: retry [option of request...]. Sets `again`, the id of the new row.
+retry() {
+    api POST "/v2/outgoing/$out/retry" -d '{}' "$@"
+    again=$(gojq -r '.data.id // ""' "$body")
+}
+
+@test "retry of a send that failed or expired makes a new one of the same content, and both name the other" {
+    local state again
+    for state in failed expired; do
+        have_ended "$state" 'größer ☃'
+        db "UPDATE outgoing SET send_at = 1000, expires_at = 8000 WHERE id = '$out'"
+        retry
+        assert_success
+        assert_conventions
+        assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{
+            \"state\":\"queued\",\"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",
+            \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null,
+            \"retryOf\":\"$out\",\"retriedAs\":null}"
+        [[ $again == out_* && $again != "$out" ]] || fail "the id is $again"
+        assert_equal "$(row "$again" 'expires_at - send_at, send_at = created_at')" '7000|1'
+        assert_equal "$(row "$again" 'CAST(body AS TEXT)')" \
+            "$(row "$out" "replace(CAST(body AS TEXT), '$out', '$again')")"
+        api GET "/v2/outgoing/$out"
+        assert_text .data.state "$state"
+        assert_text .data.retriedAs "$again"
+        assert_equal "$(db "SELECT action FROM trail WHERE object_id = '$out'")" outgoing.retry
+    done
+    assert_nothing_sent
+}
+
+@test "a repeated retry is answered with the same new send, also when that has ended, or no sender runs" {
+    local again first
+    have_ended failed
+    retry
+    first=$again
+    db "UPDATE outgoing SET state = 'failed', finished_at = 1 WHERE id = '$first';
+        DELETE FROM heartbeat WHERE name = 'sender'"
+    retry
+    assert_success
+    assert_equal "$again" "$first"
+    assert_text .data.state failed
+    assert_equal "$(queued)" 2
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE object_id = '$out'")" 1
+    have_pulse
+    out=$first # the new one has a retry of its own
+    retry
+    assert_success
+    assert_text .data.retryOf "$first"
+    db "DELETE FROM outgoing WHERE id = '$again'"
+    retry # what is not kept any more was sent
+    assert_error 409 VALIDATION_ERROR 'was sent again'
+    assert_equal "$(queued)" 2
+}
+
+@test "of many retries at once one makes the new send, and all are answered with it" {
+    have_ended failed
+    request_many 16 POST "/v2/outgoing/$out/retry" -d '{}' --as "$TOKEN"
+    assert_equal "$(statuses)" '16 200'
+    assert_equal "$(cat "$many"/*/body | gojq -r .data.id | sort -u | wc -l)" 1
+    assert_equal "$(queued)" 2
+}
+
+@test "retry of a send whose outcome is unknown is refused, since it could arrive twice" {
+    have_ended unknown
+    retry
+    assert_error 409 VALIDATION_ERROR \
+        'Whether the platform accepted the send is not known, so it is not sent again'
+    assert_equal "$(queued)" 1
+}
+
+@test "retry of a send that waits, was accepted, cancelled or suppressed, or has no text any more, is refused" {
+    local state text
+    while read -r state text; do
+        have_ended "$state"
+        retry
+        assert_error 409 VALIDATION_ERROR "$text"
+        assert_equal "$(row "$out" 'state, retried_as IS NULL')" "$state|1"
+    done <<'END'
+queued waits for its turn
+sending is being sent
+accepted has accepted the send
+cancelled was cancelled
+suppressed was not allowed
+END
+    have_ended failed
+    db "UPDATE outgoing SET body = CAST('' AS BLOB) WHERE id = '$out'"
+    retry
+    assert_error 409 VALIDATION_ERROR 'text of the send is not kept'
+    assert_equal "$(queued)" 6
+}
+
+@test "retry is checked as every send: line, blocked contact, a sender, the owner of the row" {
+    have_ended failed
+    request POST "/v2/outgoing/$out/retry" -d '{}' --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    db "UPDATE heartbeat SET beat_at = beat_at - 125000 WHERE name = 'sender'"
+    retry
+    assert_error 503 INTERNAL_ERROR 'No sender runs'
+    assert_header Retry-After 60
+    have_pulse
+    db "UPDATE line SET archived_at = 1 WHERE phone_number_id = '$LINE'"
+    retry
+    assert_error 403 FORBIDDEN phoneNumberId
+    db "UPDATE line SET archived_at = NULL WHERE phone_number_id = '$LINE'"
+    take "$(payload "$(inbound "wamid.in.$to" "$to" '')")"
+    switchboard contact block "$LINE" "$to" >/dev/null
+    retry
+    assert_error 403 FORBIDDEN 'The contact is blocked on this line.'
+    assert_equal "$(queued)" 1
 }
 
 # Prints the ids of a list's page: ids QUERY

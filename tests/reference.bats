@@ -267,6 +267,7 @@ clauses() {
         fi
         code=287082 method=${route%% *}
         [[ $url != /v2/factor* ]] || have_factor_sample ANN_ "$url"
+        [[ $url != /v2/outgoing/* ]] || have_outgoing failed
         example=${example//287082/$code}
         # the links and the workspace of the examples are those of the samples
         example=${example//$(printf '0123456789abcdef%.0s' 1 2 3 4)/sample-${url##*/}}
@@ -291,7 +292,7 @@ clauses() {
         | ["\($method) \($path)", ($path | sub("[{]name[}]"; "greeting")
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
             | sub("[{]webhookId[}]"; "whk_sample") | sub("[{]tokenId[}]"; "tok_sample")
-            | sub("[{]flowId[}]"; "7002")
+            | sub("[{]flowId[}]"; "7002") | sub("[{]outgoingId[}]"; "out_sample")
             | sub("[{]memberId[}]"; "mbr_sample") | sub("[{]replyId[}]"; "rpl_sample")
             | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson]]
         | sort_by(.[0] | endswith("/erase"))[] | @tsv' \

@@ -79,7 +79,18 @@ declare -gA changes=(
     [replay]='SELECT state, attempts FROM outbox'
     [login]='SELECT count(*) > 0 FROM session' # an attempt counts as failed until the password is read
     [logout]='SELECT count(*) FROM session'
+    [retry]='SELECT count(*), count(retried_as) FROM outgoing'
 )
+
+# A queued send that failed: have_failed_send USER
+have_failed_send() {
+    local body='{"to":"15550100001","type":"text","text":{"body":"x"}}'
+    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at, next_at,
+            expires_at, created_at, finished_at)
+        SELECT 'out_failed', '$1', account_id, id, '15550100001', CAST('$body' AS BLOB), 'failed', 1, 1, 2, 1, 1
+        FROM line;
+        INSERT INTO heartbeat (name, pid, beat_at) VALUES ('sender', 1, $(($(date +%s) + 86400))000)"
+}
 
 # Makes what the writes change, and captures them.
 have_writes() {
@@ -94,6 +105,7 @@ have_writes() {
         VALUES ('evt_00000000000000000000000001', '$user', 1, 'message.received', CAST('{}' AS BLOB), 'dead', 1, 1, 1);
         UPDATE user SET event_sequence = 1 WHERE id = '$user'"
     api POST /v2/webhooks/config -d '{"webhookUrl":"http://127.0.0.1:9/other","webhookCode":"other"}'
+    have_failed_send "$user"
     make_session ''
     local as=(--as "$TOKEN")
     capture_request settings POST /v2/webhooks/config "${as[@]}" \
@@ -105,6 +117,7 @@ have_writes() {
     capture_request unread POST "/v2/threads/$marked/unread" "${as[@]}" -d '{}'
     capture_request undone DELETE "/v2/threads/$marked/done" "${as[@]}"
     capture_request replay POST /v2/events/evt_00000000000000000000000001/replay "${as[@]}" -d '{}'
+    capture_request retry POST /v2/outgoing/out_failed/retry "${as[@]}" -d '{}'
     capture_request logout DELETE /v2/session --session "$SESSION"
     capture_request login POST /v2/session -d "{\"email\":\"$EMAIL\",\"password\":\"$PASSWORD\"}"
 }
@@ -157,7 +170,7 @@ check_write() { # WHAT CALL
     of_file
     have_writes
     keep_database writes
-    for subject in settings line block read unread done undone replay login logout; do
+    for subject in settings line block read unread done undone replay login logout retry; do
         sweep write "$subject" KILL 40 "$(first_change)"
         expect made
         sweep write "$subject" errors 40

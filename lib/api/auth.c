@@ -232,6 +232,12 @@ int auth_choose_line(struct request *rq, const char *phone_number_id) {
     return 0;
 }
 
+int auth_check_blocked(struct request *rq, enum store_result result, bool blocked) {
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
+}
+
 int auth_list_accounts(struct request *rq, struct store_account **accounts, size_t *count) {
     const struct caller *caller = rq->caller;
     enum store_result result =

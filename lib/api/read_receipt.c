@@ -15,7 +15,7 @@ static int refuse_blocked(struct request *rq) {
     bool blocked = false;
     enum store_result result =
         store_is_sender_blocked(rq->caller->store, rq->caller->line.id, wamid, &blocked);
-    return send_check_blocked(rq, result, blocked);
+    return auth_check_blocked(rq, result, blocked);
 }
 
 static struct slice payload(struct request *rq) {

@@ -2,6 +2,7 @@
 
 #include "api/idempotency.h"
 #include "api/keep.h"
+#include "api/sender_check.h"
 #include "api/sent_record.h"
 #include "api/thread_claim.h"
 #include "api/upstream.h"
@@ -9,7 +10,6 @@
 #include "base/crypto.h"
 #include "base/process/signals.h"
 #include "payload/outgoing_json.h"
-#include "store/heartbeat.h"
 #include "web/prefer.h"
 
 /* A send in progress. */
@@ -36,19 +36,13 @@ static void read_recipient(struct sending *sending) {
     sending->bsuid = json_text(json_get(rq->json, "recipient"), rq->arena);
 }
 
-int send_check_blocked(struct request *rq, enum store_result result, bool blocked) {
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
-}
-
 static int refuse_blocked(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct line *line = &rq->caller->line;
     bool blocked = false;
     enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
                                                 sending->phone, sending->bsuid, &blocked);
-    return send_check_blocked(rq, result, blocked);
+    return auth_check_blocked(rq, result, blocked);
 }
 
 /* The id of the message that this one quotes; absent when there is none, or when the kind
@@ -229,20 +223,6 @@ static int read_times(struct request *rq, struct send_times *times) {
     return 0;
 }
 
-/* A send that no program would make is refused. */
-static int check_sender(struct request *rq) {
-    struct store_pulse pulse;
-    enum store_result result = store_find_pulse(rq->caller->store, "sender", &pulse);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    if (pulse.last != INT64_MIN && (clock_now() - pulse.last) / 1000 <= HEARTBEAT_SILENT_S)
-        return 0;
-    reply_header(rq, "Retry-After", "60");
-    return fail(rq, UNAVAILABLE,
-                "No sender runs, so the message was not queued. Send it without respond-async and "
-                "sendAt, or have the operator start the program sender.");
-}
-
 static int reply_queued(struct request *rq, const struct store_outgoing *row) {
     struct json_writer data;
     json_write_start(&data, rq->arena);
@@ -284,7 +264,7 @@ static int queue(struct request *rq, const char *request_id, const void *kind) {
     struct send_times times = {0};
     read_recipient(&sending);
     sending.callback_data = arena_printf(rq->arena, "out_%s", request_id + strlen("req_"));
-    if (read_times(rq, &times) || check_sender(rq) || refuse_blocked(&sending) ||
+    if (read_times(rq, &times) || sender_check(rq) || refuse_blocked(&sending) ||
         claim_thread(&sending, &claim))
         return -1;
     if (insert_row(&sending, &times) == 0)

@@ -45,10 +45,6 @@ struct message_kind {
  * the platform's answer as the reply's data, or -1 after failing the request. */
 int send_message(struct request *rq, const struct message_kind *kind);
 
-/* Fails the request for a store call that did not succeed, and with 403 for a blocked contact
- * (spec 4.3). Returns 0, or -1 after failing the request. */
-int send_check_blocked(struct request *rq, enum store_result result, bool blocked);
-
 /* Writes `member` of `object` under `name`, with its value unchanged; nothing when it is absent. */
 void send_copy(struct json_writer *out, const char *name, struct json object, const char *member);
 

@@ -27,4 +27,6 @@ void outgoing_json_write(struct json_writer *out, const struct store_outgoing *r
                             strcmp(row->state, "queued") == 0 ? row->next_at : INT64_MAX);
     json_write_time(out, "expiresAt", row->expires_at);
     json_write_time_or_null(out, "finishedAt", row->finished_at);
+    write_text(out, "retryOf", row->retry_of);
+    write_text(out, "retriedAs", row->retried_as);
 }

@@ -6,6 +6,8 @@
  *     queued -> expired | cancelled | suppressed
  *     sending -> queued     it was not sent, or the platform refused it for a passing reason
  *     any    -> accepted    a status of the platform shows it (store_ingest)
+ *
+ * A row that ended is not sent again: store_retry_outgoing makes another one of its message, once.
  */
 #ifndef SWITCHBOARD_STORE_OUTGOING_H
 #define SWITCHBOARD_STORE_OUTGOING_H
@@ -21,9 +23,10 @@ struct store_outgoing {
     const char *state, *reason;  /* reason NULL: nothing is to be said */
     struct slice error;          /* the platform's last refusal; n == 0: none */
     int64_t attempts, send_at, next_at, expires_at, created_at;
-    int64_t finished_at; /* INT64_MAX: it waits, or is being sent */
-    const char *wamid;   /* NULL: not accepted */
-    struct actor by;     /* who handed it over */
+    int64_t finished_at;               /* INT64_MAX: it waits, or is being sent */
+    const char *wamid;                 /* NULL: not accepted */
+    struct actor by;                   /* who handed it over */
+    const char *retry_of, *retried_as; /* the rows before and after it; NULL: none */
     /* store_take_outgoing only */
     struct slice sealed_token; /* of the account */
     const char *hindrance;     /* why it must not be sent: user_deleted, account_without_token,
@@ -53,6 +56,11 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
  * cancelled. */
 enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
                                         int64_t now);
+
+/* Inserts the row, as store_insert_outgoing does, to send the message of the user's row
+ * `row->retry_of` again. STORE_CONFLICT: that one has neither failed nor expired, has no body any
+ * more, or is sent again by another row (retried_as). */
+enum store_result store_retry_outgoing(struct store *store, const struct store_outgoing *row);
 
 /* --- the sender --- */
 

@@ -212,13 +212,18 @@ have_factor_sample() {
     fi
 }
 
-# Makes the queued send of the samples, which one route cancels.
+# Makes the queued send of the samples, which one route cancels; or, as the one that failed, another
+# sends again, of the user's line and with a sender: have_outgoing [failed]
 have_outgoing() {
-    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state,
-            send_at, next_at, expires_at, created_at)
-        SELECT 'out_sample', user_id, '$ACCOUNT', 'lin_sample', '15550007005', x'7b7d', 'queued',
-            1, 1, 9999999999999, 1 FROM thread WHERE id = 'thr_sample'
-        ON CONFLICT (id) DO NOTHING"
+    local state=${1-queued} body='{"to":"15550007099","type":"text","text":{"body":"x"}}'
+    db "DELETE FROM outgoing;
+        INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state,
+            send_at, next_at, expires_at, created_at, finished_at)
+        SELECT 'out_sample', user_id, '$ACCOUNT', l.id, '15550007099', CAST('$body' AS BLOB),
+            '$state', 1, 1, 9999999999999, 1, CASE WHEN '$state' = 'failed' THEN 1 END
+        FROM thread t JOIN line l ON l.phone_number_id = '$LINE' WHERE t.id = 'thr_sample';
+        INSERT INTO heartbeat (name, pid, beat_at)
+        VALUES ('sender', 1, $(($(date +%s) + 86400))000) ON CONFLICT DO NOTHING"
 }
 
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
@@ -288,6 +293,7 @@ each_route() {
             have_factor_sample PERSON_ "$route"
             sample=${sample//287082/$code} whole=${whole//287082/$code}
             ;;
+        */outgoing/*/retry) have_outgoing failed ;;
         */outgoing/*) have_outgoing ;;
         # another route has begun it
         */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;

@@ -442,17 +442,28 @@ static inline void assign_removed(int twin, int round) {
 
 /* --- queued sends: each is taken once, by the sender that has the lease --- */
 
+static inline struct store_outgoing outgoing_row(const char *id, const char *retry_of) {
+    return (struct store_outgoing){.id = id,
+                                   .user_id = user_id,
+                                   .account_id = account_id,
+                                   .line_id = line_id,
+                                   .recipient = id,
+                                   .body = SLICE("{}"),
+                                   .retry_of = retry_of,
+                                   .send_at = 1,
+                                   .expires_at = now + 1000000,
+                                   .created_at = now};
+}
+
 static inline void insert_outgoing(const char *id) {
-    const struct store_outgoing row = {.id = id,
-                                       .user_id = user_id,
-                                       .account_id = account_id,
-                                       .line_id = line_id,
-                                       .recipient = id,
-                                       .body = SLICE("{}"),
-                                       .send_at = 1,
-                                       .expires_at = now + 1000000,
-                                       .created_at = now};
+    const struct store_outgoing row = outgoing_row(id, NULL);
     does(store_insert_outgoing(store, &row));
+}
+
+/* Each twin has an own row for that. */
+static inline void retry_outgoing(const char *id, int twin) {
+    const struct store_outgoing row = outgoing_row(text("%s_%d", id, twin), id);
+    may(store_retry_outgoing(store, &row), STORE_CONFLICT);
 }
 
 static inline void take_outgoing(const char *owner) {
@@ -481,12 +492,16 @@ static inline void send_outgoing(int twin, int round) {
     }
     does(store_expire_outgoing(store, now, &count));
     may(store_cancel_outgoing(store, user_id, id, now), STORE_CONFLICT);
+    retry_outgoing(id, twin);
     may(store_delete_old_outgoing(store, now, &count), STORE_BUSY);
     does(store_hold_outgoing(store, now, &count));
 }
 
 static inline void verify_outgoing(int rounds) {
-    holds(rounds, "SELECT count(*) FROM outgoing WHERE user_id = '%s'", user_id);
+    holds(rounds, "SELECT count(*) FROM outgoing WHERE user_id = '%s' AND retry_of IS NULL",
+          user_id);
+    holds(0, "SELECT count(retry_of) - count(DISTINCT retry_of) FROM outgoing WHERE user_id = '%s'",
+          user_id);
     holds(0, "SELECT count(*) FROM outgoing WHERE user_id = '%s' AND attempts > 1", user_id);
 }
 

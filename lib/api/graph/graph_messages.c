@@ -62,7 +62,7 @@ static int refuse_blocked(struct request *rq, const struct graph_send *send) {
     if (result == STORE_OK && !blocked && !send->is_message)
         result =
             store_is_sender_blocked(caller->store, caller->line.id, send->read_wamid, &blocked);
-    return send_check_blocked(rq, result, blocked);
+    return auth_check_blocked(rq, result, blocked);
 }
 
 /* The request to pass on: with a key it has the id of the first request as callback data, unless it

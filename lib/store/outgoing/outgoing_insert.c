@@ -9,18 +9,47 @@
 enum { ROWS_AT_ONCE = 500 };
 #define DAYS (24 * 60 * 60 * INT64_C(1000))
 
-enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row) {
+static bool insert_row(struct store *store, const struct store_outgoing *row) {
     static struct statement s = {
         .sql = "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, "
-               "send_at, next_at, expires_at, by_id, by_name, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', ?7, ?7, ?8, ?9, ?10, ?11) "
+               "send_at, next_at, expires_at, by_id, by_name, retry_of, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued', ?7, ?7, ?8, ?9, ?10, ?11, ?12) "
                "ON CONFLICT (id) DO NOTHING"};
+    return sql_run(store, &s, TEXT(row->id), TEXT(row->user_id), TEXT(row->account_id),
+                   TEXT(row->line_id), TEXT(row->recipient), BLOB(row->body), INTEGER(row->send_at),
+                   INTEGER(row->expires_at), TEXT(row->by.id),
+                   TEXT(row->by.id ? row->by.name : NULL), TEXT(row->retry_of),
+                   INTEGER(row->created_at));
+}
+
+enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row) {
     while (sql_transact(store))
-        sql_run(store, &s, TEXT(row->id), TEXT(row->user_id), TEXT(row->account_id),
-                TEXT(row->line_id), TEXT(row->recipient), BLOB(row->body), INTEGER(row->send_at),
-                INTEGER(row->expires_at), TEXT(row->by.id), TEXT(row->by.id ? row->by.name : NULL),
-                INTEGER(row->created_at));
+        insert_row(store, row);
     return sql_result(store);
+}
+
+/* Marks the row that `row` sends again. The mark stays when `row` is deleted: else it could be sent
+ * a third time. *is_free false: another row has it, or it must not be sent again. */
+static bool mark_retried(struct store *store, const struct store_outgoing *row, bool *is_free) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET retried_as = ?3 WHERE id = ?1 AND user_id = ?2 "
+               "AND state IN ('failed', 'expired') AND length(body) > 0 "
+               "AND (retried_as IS NULL OR retried_as = ?3)"};
+    if (!sql_run(store, &s, TEXT(row->retry_of), TEXT(row->user_id), TEXT(row->id)))
+        return false;
+    *is_free = sql_changes(store) > 0;
+    return true;
+}
+
+enum store_result store_retry_outgoing(struct store *store, const struct store_outgoing *row) {
+    bool is_free = false;
+    while (sql_transact(store))
+        if (mark_retried(store, row, &is_free) && is_free && insert_row(store, row))
+            store_trail(store, row->user_id, row->retry_of);
+    const enum store_result result = sql_result(store);
+    if (result != STORE_OK || is_free)
+        return result;
+    return sql_refuse(store, STORE_CONFLICT, "the row %s cannot be sent again", row->retry_of);
 }
 
 enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,

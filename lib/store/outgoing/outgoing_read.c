@@ -19,6 +19,8 @@ struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) 
         .finished_at = column_time(s, 14),
         .wamid = column_text(s, 15, arena),
         .by = {.id = column_text(s, 16, arena), .name = column_text(s, 17, arena)},
+        .retry_of = column_text(s, 18, arena),
+        .retried_as = column_text(s, 19, arena),
     };
 }
 
