@@ -214,6 +214,11 @@ static const struct family {
          "pending_dir; stored: by the courier since; refused: by the database, set aside; lost: "
          "neither the database nor the disk took them.",
          {"outcome"}, {"kept", "stored", "refused", "lost"}},
+    [COUNTERS_SENDS] =
+        {"switchboard_outgoing_sends_total", "counter",
+         "Outcomes of queued sends. retry: the send waits for another attempt; unknown: without "
+         "those of a sender that was killed; suppressed: it was not allowed any more.",
+         {"outcome"}, {"accepted", "retry", "failed", "unknown", "expired", "suppressed"}},
 };
 /* clang-format on */
 
@@ -362,16 +367,45 @@ static void write_pending(struct request *rq, struct buffer *out) {
               found.pending.waiting ? found.pending.since : INT64_MAX);
 }
 
+static void write_outgoing(struct request *rq, struct buffer *out, const struct store_pulse *pulse,
+                           const struct store_outgoing_backlog *backlog) {
+    static const char name[] = "switchboard_outgoing_waiting";
+    const struct {
+        const char *state;
+        int64_t count;
+    } states[] = {
+        {"due", backlog->due}, {"scheduled", backlog->scheduled}, {"sending", backlog->sending}};
+    exposition_start(out, name, "gauge",
+                     "Queued sends that have not ended, by state; at most 10000 are counted. due: "
+                     "they wait for their turn; scheduled: for their time.");
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        const struct exposition_label label = {"state", slice_of(states[i].state)};
+        exposition_sample(out, name, "", &label, 1);
+        exposition_integer(out, (uint64_t)states[i].count);
+    }
+    write_age(out, "switchboard_outgoing_oldest_due_age_seconds",
+              "Since when the oldest of the counted sends is due; missing: none is.", rq->now,
+              backlog->oldest_at);
+    write_age(out, "switchboard_sender_heartbeat_age_seconds",
+              "Time since the last heartbeat of a sender; missing: it has never run.", rq->now,
+              pulse->last);
+}
+
 /* Reads the database. Without it the metrics that need it are left out. */
 static bool write_database(struct request *rq, struct buffer *out) {
-    struct store_pulse pulse;
+    struct store_pulse pulse, sender;
     struct store_backlog backlog;
+    struct store_outgoing_backlog sends;
     int64_t messages;
     enum store_result result = found.opened;
     if (result == STORE_OK)
         result = store_find_pulse(found.store, "courier", &pulse);
     if (result == STORE_OK)
+        result = store_find_pulse(found.store, "sender", &sender);
+    if (result == STORE_OK)
         result = store_count_backlog(found.store, &backlog);
+    if (result == STORE_OK)
+        result = store_count_outgoing(found.store, rq->now, &sends);
     if (result == STORE_OK)
         result = store_count_messages(found.store, rq->now, &messages);
     if (result != STORE_OK) {
@@ -387,6 +421,7 @@ static bool write_database(struct request *rq, struct buffer *out) {
     write_age(out, "switchboard_events_oldest_pending_age_seconds",
               "Age of the oldest of the counted events; missing: there is none.", rq->now,
               backlog.oldest_at);
+    write_outgoing(rq, out, &sender, &sends);
     write_gauge(out, "switchboard_messages_last_day",
                 "Messages in and out of all lines in the last 24 hours.", messages);
     write_gauge(out, "switchboard_database_growth_bytes_per_day",

@@ -215,6 +215,42 @@ route_sample() { # METHOD ROUTE STATUS
     fi
 }
 
+# Adds a queued send: have_send ID STATE NEXT_AT
+have_send() {
+    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at,
+            next_at, expires_at, created_at)
+        SELECT 'out_$1', a.user_id, a.id, l.id, '15550007000', CAST('{}' AS BLOB), '$2', 1, $3,
+            $db_now + 86400000, 1
+        FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = '$LINE'"
+}
+
+@test "queued sends that wait are measured by their state, and the sender by its heartbeat" {
+    local age
+    db "DELETE FROM outgoing; DELETE FROM heartbeat WHERE name = 'sender'"
+    scrape
+    assert_equal "$(sed -n 's/^switchboard_outgoing_waiting//p' "$scraped")" '{state="due"} 0
+{state="scheduled"} 0
+{state="sending"} 0'
+    refute grep -q -e '^switchboard_outgoing_oldest_due_age_seconds ' \
+        -e '^switchboard_sender_heartbeat_age_seconds ' "$scraped"
+    have_send 1 queued "$db_now - 3600000"
+    have_send 2 queued "$db_now - 1000"
+    have_send 3 queued "$db_now + 3600000"
+    have_send 4 sending "$db_now - 7200000"
+    have_send 5 queued "$db_now - 7200000"
+    db "UPDATE outgoing SET state = 'cancelled', finished_at = 1 WHERE id = 'out_5';
+        INSERT INTO heartbeat (name, pid, beat_at) VALUES ('sender', 1, $db_now - 90000)"
+    scrape
+    db 'DELETE FROM outgoing'
+    assert_equal "$(value_of 'switchboard_outgoing_waiting{state="due"}')" 2
+    assert_equal "$(value_of 'switchboard_outgoing_waiting{state="scheduled"}')" 1
+    assert_equal "$(value_of 'switchboard_outgoing_waiting{state="sending"}')" 1
+    age=$(value_of switchboard_outgoing_oldest_due_age_seconds)
+    ((${age%.*} >= 3600 && ${age%.*} < 3700)) || fail "$age"
+    age=$(value_of switchboard_sender_heartbeat_age_seconds)
+    ((${age%.*} >= 90 && ${age%.*} < 190)) || fail "$age"
+}
+
 @test "at most 10,000 pending events are counted" {
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100)
         INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at)
@@ -469,10 +505,17 @@ expected_names() {
     fi
 }
 
+# Makes what the metrics are about that are missing otherwise.
+have_all_metrics() {
+    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, 1), ('sender', 1, 1)
+        ON CONFLICT DO NOTHING; DELETE FROM outgoing"
+    have_send due queued 1
+}
+
 # bats test_tags=direct
 @test "the dashboard is valid JSON, and every metric that it or an alert uses exists" {
     local used name
-    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, 1) ON CONFLICT DO NOTHING"
+    have_all_metrics
     make_consumer EVE
     add_events EVE 1 >/dev/null
     : >"$STACK/pending/rec_waits"
@@ -502,7 +545,7 @@ expected_names() {
 
 # bats test_tags=direct
 @test "the table of the documentation lists exactly the metrics that there are" {
-    db "INSERT INTO heartbeat (name, pid, beat_at) VALUES ('courier', 1, 1) ON CONFLICT DO NOTHING"
+    have_all_metrics
     make_consumer FAY
     add_events FAY 1 >/dev/null
     : >"$STACK/pending/rec_waits"

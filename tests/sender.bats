@@ -256,6 +256,65 @@ only_one_waits() {
     [[ $(db 'SELECT count(*) FROM outgoing WHERE finished_at IS NULL') == 1 ]]
 }
 
+# Prints how many sends of an outcome /metrics has: outcomes NAME
+outcomes() {
+    request GET /metrics
+    sed -n "s/^switchboard_outgoing_sends_total{outcome=\"$1\"} //p" "$body"
+}
+
+@test "the outcomes of the sender are counted in /metrics, each once" {
+    local -A before=()
+    local name
+    for name in accepted retry failed unknown expired suppressed; do
+        before[$name]=$(outcomes "$name")
+    done
+    fault '{"code":131016}'
+    start_sender
+    queue again
+    eventually row_is "$out" accepted
+    fault '{"code":131026}'
+    queue refused
+    eventually row_is "$out" failed
+    fault '{"kind":"reset"}'
+    queue lost
+    eventually row_is "$out" unknown
+    schedule late "$(moment '+1 hour')" '"validFor":60'
+    db "UPDATE outgoing SET send_at = send_at - 7200000, next_at = next_at - 7200000,
+        expires_at = expires_at - 7200000 WHERE id = '$out'"
+    eventually row_is "$out" expired
+    db 'UPDATE line SET archived_at = NULL'
+    schedule never "$(moment '+1 hour')"
+    db "UPDATE line SET archived_at = 1;
+        UPDATE outgoing SET send_at = 1, next_at = 1 WHERE id = '$out'"
+    eventually row_is "$out" suppressed
+    db 'UPDATE line SET archived_at = NULL'
+    stop_sender
+    for name in accepted retry failed unknown expired suppressed; do
+        assert_equal "$name $(($(outcomes "$name") - before[$name]))" "$name 1"
+    done
+}
+
+@test "doctor finds sends that are due without a sender or for long, and says what to do" {
+    local late
+    finds() { # LEVEL TEXT
+        late=$(switchboard doctor --json 2>/dev/null || true)
+        late=$(jq -r '.[] | select(.check == "sender") | "\(.status) \(.detail)"' <<<"$late")
+        [[ $late == "$1 "*"$2"* ]] || fail "expected $1 $2: $late"
+    }
+    finds ok 'alive; 0 sends are due, 0 scheduled for later'
+    queue x
+    db "UPDATE outgoing SET send_at = $db_now - 700000, next_at = $db_now - 700000"
+    finds warn '1 queued send is due, the oldest for 7'
+    db "UPDATE heartbeat SET beat_at = beat_at - 125000 WHERE name = 'sender'"
+    finds fail 'none runs, and 1 queued send is due, the oldest for 7'
+    [[ $late == *'start switchboard-sender, or let cron start `sender --for 60s`'* ]] ||
+        fail "$late"
+    db "UPDATE outgoing SET send_at = $db_now + 700000, next_at = $db_now + 700000"
+    finds warn 'none runs, and 1 send is scheduled for later: start'
+    db "DELETE FROM outgoing; DELETE FROM heartbeat WHERE name = 'sender'"
+    finds ok 'none runs, and no send waits'
+}
+
 @test "a cancelled row is not sent" {
     queue x
     api DELETE "/v2/outgoing/$out"

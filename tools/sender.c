@@ -8,6 +8,7 @@
  */
 #include "base/clock.h"
 #include "base/config_path.h"
+#include "base/counters.h"
 #include "base/log.h"
 #include "delivery/resident.h"
 #include "sending/posting.h"
@@ -51,7 +52,8 @@ static void beat(struct sender *sender, struct store *store, int64_t now) {
 
 static void expire(struct sender *sender, struct store *store) {
     size_t expired;
-    latch(sender, store_expire_outgoing(store, clock_now(), &expired));
+    if (latch(sender, store_expire_outgoing(store, clock_now(), &expired)) && expired)
+        counters_add(COUNTERS_SENDS, "expired", expired);
 }
 
 static void record_confirmed(struct sender *sender, struct store *store) {

@@ -26,6 +26,7 @@ enum counters_family {
     COUNTERS_ATTEMPT_TIME,     /* histogram */
     COUNTERS_REPEATS,          /* of transactions and reads on a database server: reason */
     COUNTERS_RECORDS,          /* that the database did not take: outcome */
+    COUNTERS_SENDS,            /* of the sender: outcome */
     COUNTERS_FAMILIES,         /* the number after the last one */
 };
 

@@ -96,6 +96,11 @@ static void log_end(const struct flight *flight, const char *state, const char *
     arena_free(&arena);
 }
 
+/* Counts what became of a row once it is stored. */
+static void count_outcome(const char *state) {
+    counters_add(COUNTERS_SENDS, strcmp(state, "queued") == 0 ? "retry" : state, 1);
+}
+
 static enum store_result end_row(const struct posting *posting, struct store *store,
                                  const struct flight *flight, struct outgoing_outcome outcome) {
     outcome.id = flight->row.id;
@@ -103,7 +108,10 @@ static enum store_result end_row(const struct posting *posting, struct store *st
     outcome.take_id = flight->take_id;
     outcome.now = clock_now();
     log_end(flight, outcome.state, outcome.reason);
-    return store_end_outgoing(store, &outcome);
+    const enum store_result result = store_end_outgoing(store, &outcome);
+    if (result == STORE_OK)
+        count_outcome(outcome.state);
+    return result;
 }
 
 /* --- the record of an accepted message --- */
@@ -182,8 +190,10 @@ static enum store_result record_accepted(struct posting *posting, struct flight 
         clear(flight);
     else if (!is_erased &&
              (result == STORE_OK ||
-              keep(config, &send, store ? store_reason(store) : "the database cannot be used")))
+              keep(config, &send, store ? store_reason(store) : "the database cannot be used"))) {
+        count_outcome("accepted");
         clear(flight);
+    }
     return result;
 }
 

@@ -1,4 +1,4 @@
-/* The events that wait for delivery, for the monitoring. */
+/* What waits, for the monitoring: events for their delivery, queued sends for the sender. */
 #ifndef SWITCHBOARD_STORE_BACKLOG_H
 #define SWITCHBOARD_STORE_BACKLOG_H
 
@@ -14,5 +14,17 @@ struct store_backlog {
 /* Counts the pending events: at most STORE_BACKLOG_MOST, so that the time does not grow with their
  * number. */
 enum store_result store_count_backlog(struct store *store, struct store_backlog *backlog);
+
+/* The rows of outgoing (outgoing.h) that have not ended; of more than STORE_BACKLOG_MOST, those
+ * that expire first are counted. */
+struct store_outgoing_backlog {
+    int64_t due;       /* queued, and their time has come */
+    int64_t scheduled; /* queued, for a later time */
+    int64_t sending;
+    int64_t oldest_at; /* since when the oldest of the due ones is due; INT64_MAX: none */
+};
+
+enum store_result store_count_outgoing(struct store *store, int64_t now,
+                                       struct store_outgoing_backlog *backlog);
 
 #endif

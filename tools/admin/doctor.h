@@ -71,6 +71,9 @@ void report_add_findings(struct report *report, const struct store_finding *find
 void doctor_check_pending(struct report *report);
 void doctor_check_growth(struct report *report);
 
+/* Reports queued sends that are due while no sender runs, or for long. */
+void doctor_check_sender(struct report *report);
+
 /* Looks at the gateway from outside, by HTTP requests to --url or public_url, within a minute;
  * adds nothing when neither is given. */
 void doctor_check_site(struct report *report);

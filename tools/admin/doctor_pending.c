@@ -1,12 +1,18 @@
-/* The check of doctor of the records that the database did not take (delivery/kept_record.h). */
+/* The checks of doctor of what waits: records that the database did not take
+ * (delivery/kept_record.h), and queued sends, for a sender (store/outgoing.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "delivery/kept_count.h"
 #include "doctor.h"
+#include "store/backlog.h"
+#include "store/heartbeat.h"
 
-enum { LATE_MS = 60 * 1000 }; /* the courier stores a record within seconds */
+enum {
+    LATE_MS = 60 * 1000, /* the courier stores a record within seconds */
+    SENDS_LATE_S = 10 * 60,
+};
 
 void doctor_check_pending(struct report *report) {
     const struct invocation *call = report->call;
@@ -33,4 +39,49 @@ void doctor_check_pending(struct report *report) {
                    "database?",
                    tally.waiting, tally.waiting == 1 ? "" : "s", tally.waiting == 1 ? "s" : "",
                    path, (call->now - tally.since) / 1000);
+}
+
+/* --- queued sends --- */
+
+#define START "start switchboard-sender, or let cron start `sender --for 60s` each minute"
+
+/* No sender runs. What is due then expires without having been sent. */
+static void add_stopped(struct report *report, const struct store_outgoing_backlog *sends,
+                        long long late_s) {
+    if (sends->due)
+        report_add(report, FAIL, "sender",
+                   "none runs, and %" PRId64 " queued send%s due, the oldest for %lld s: " START,
+                   sends->due, sends->due == 1 ? " is" : "s are", late_s);
+    else if (sends->scheduled)
+        report_add(report, WARN, "sender",
+                   "none runs, and %" PRId64 " send%s scheduled for later: " START,
+                   sends->scheduled, sends->scheduled == 1 ? " is" : "s are");
+    else
+        report_add(report, OK, "sender",
+                   "none runs, and no send waits; respond-async and sendAt are refused");
+}
+
+void doctor_check_sender(struct report *report) {
+    const struct invocation *call = report->call;
+    struct store_outgoing_backlog sends;
+    struct store_pulse pulse;
+    if (!call->store)
+        return;
+    if (store_find_pulse(call->store, "sender", &pulse) != STORE_OK ||
+        store_count_outgoing(call->store, call->now, &sends) != STORE_OK) {
+        report_add(report, FAIL, "sender", "%s", store_reason(call->store));
+        return;
+    }
+    const long long late_s = sends.due ? (call->now - sends.oldest_at) / 1000 : 0;
+    if (!heartbeat_is_running(&pulse, call->now))
+        add_stopped(report, &sends, late_s);
+    else if (late_s > SENDS_LATE_S)
+        report_add(report, WARN, "sender",
+                   "%" PRId64 " queued send%s due, the oldest for %lld s: a line sends at most 40 "
+                   "a second; else the log of the sender says whether it reaches the platform",
+                   sends.due, sends.due == 1 ? " is" : "s are", late_s);
+    else
+        report_add(report, OK, "sender",
+                   "alive; %" PRId64 " sends are due, %" PRId64 " scheduled for later", sends.due,
+                   sends.scheduled);
 }
