@@ -150,6 +150,65 @@ wamids() {
     assert_equal "$(db "SELECT at FROM identity_change WHERE account_id = '$ACCOUNT'")" 1
 }
 
+# Adds a queued send of the user that ended: have_send ID STATE RECIPIENT DAYS
+have_send() {
+    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at,
+            next_at, expires_at, is_recorded, created_at, finished_at)
+        SELECT 'out_00$1', a.user_id, a.id, l.id, '$3', CAST('{\"text\":\"secret\"}' AS BLOB), '$2',
+            1, 1, 1, 1, 1, CASE WHEN '$2' NOT IN ('queued', 'sending') THEN $(days_ago "$4")000 END
+        FROM line l JOIN account a ON a.id = l.account_id WHERE a.id = '$ACCOUNT'"
+}
+
+sends() {
+    db "SELECT id FROM outgoing WHERE user_id = '$(user_id)' ORDER BY id" | xargs
+}
+
+@test "queued sends that were not accepted go with the messages, by their end, and not those that wait" {
+    local state
+    make_user
+    for state in failed unknown expired suppressed queued sending; do
+        have_send "$state" "$state" "$A" 9
+        have_send "new_$state" "$state" "$A" 7
+    done
+    courier --once
+    assert_equal "$(sends | wc -w)" 12
+    api PATCH /v2/retention -d '{"messageDays":10}'
+    prune
+    assert_equal "$(sends | wc -w)" 12
+    api PATCH /v2/retention -d '{"messageDays":null,"rawDays":8}'
+    prune
+    assert_equal "$(sends | wc -w)" 12
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    prune
+    assert_equal "$(sends)" "$(printf 'out_00%s ' new_expired new_failed new_queued new_sending \
+        new_suppressed new_unknown queued sending | xargs)"
+    # the limit of all users stays where the retention is longer
+    have_send month failed "$A" 31
+    api PATCH /v2/retention -d '{"messageDays":365}'
+    prune
+    refute grep -q out_00month <<<"$(sends)"
+}
+
+@test "a queued send to a contact on hold is kept, by its phone, its user id and a former one" {
+    local kept
+    make_user
+    writes wamid.o1 "$A" "$(days_ago 1)"
+    kept=$(contact_of "$A")
+    db "UPDATE contact SET bsuid = 'US.1234' WHERE id = '$kept';
+        INSERT INTO contact_alias VALUES ('$ACCOUNT', '15550100099', '$kept', 1)"
+    api PUT "/v2/contacts/$kept/hold" -d '{}'
+    have_send 1 failed "$A" 20
+    have_send 2 failed US.1234 20
+    have_send 3 failed 15550100099 20
+    have_send 4 failed "$B" 20
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    prune
+    assert_equal "$(sends)" 'out_001 out_002 out_003'
+    api DELETE "/v2/contacts/$kept/hold"
+    prune
+    assert_equal "$(sends)" ''
+}
+
 @test "a contact on hold keeps everything until it is released" {
     make_user
     writes wamid.h1 "$A" "$(days_ago 100)"

@@ -15,7 +15,8 @@ enum {
 /* Days; RETENTION_FOR_EVER: no limit. */
 struct store_retention {
     const char *user_id, *email; /* email: of store_list_retention alone */
-    int64_t message_days; /* messages by the platform's time, then threads and contacts without */
+    int64_t message_days; /* messages by the platform's time, then threads and contacts without;
+                             queued sends that were not accepted, by their end */
     int64_t raw_days;     /* system messages and other updates, as the platform sent them */
 };
 
@@ -32,7 +33,7 @@ enum store_result store_list_retention(struct store *store, struct arena *arena,
                                        struct store_retention **rows, size_t *count);
 
 /* Deletes a part of what is older than its user keeps it: at most 500 messages with their statuses,
- * 500 updates, or 50 threads, in one transaction; or goes on to further threads. As
+ * 500 updates or queued sends, or 50 threads, in one transaction; or goes on to further threads. As
  * store_delete_old_rows (housekeeping.h): call again until `*removed` is 0. */
 enum store_result store_prune(struct store *store, int64_t now, size_t *removed);
 

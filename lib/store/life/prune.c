@@ -434,6 +434,8 @@ enum store_result store_prune(struct store *store, int64_t now, size_t *removed)
         arena_init(&walk.arena, MEMORY, NULL);
         if (walk.updates_before != INT64_MIN)
             result = prune_updates(&walk, removed);
+        if (result == STORE_OK && !*removed && walk.messages_before != INT64_MIN)
+            result = outgoing_prune(store, walk.user_id, walk.messages_before, removed);
         if (result == STORE_OK && !*removed)
             result = prune_threads(&walk, removed);
         arena_free(&walk.arena);

@@ -2,12 +2,8 @@
 #include "store/outgoing.h"
 
 #include "engine/sql.h"
-#include "store/chore.h"
 #include "store/deed.h"
 #include "store/outgoing/outgoing_read.h"
-
-enum { ROWS_AT_ONCE = 500 };
-#define DAYS (24 * 60 * 60 * INT64_C(1000))
 
 static bool insert_row(struct store *store, const struct store_outgoing *row) {
     static struct statement s = {
@@ -125,40 +121,4 @@ enum store_result store_cancel_outgoing(struct store *store, const char *user_id
     if (result != STORE_OK || outcome == STORE_OK)
         return result;
     return sql_refuse(store, outcome, "the row %s cannot be cancelled", id);
-}
-
-/* --- what the regular work deletes --- */
-
-/* How long ended rows are kept, by state. */
-static const struct {
-    const char *state;
-    int64_t kept;
-} kept[] = {{"accepted", 7 * DAYS}, {"cancelled", 7 * DAYS}, {"expired", 30 * DAYS},
-            {"failed", 30 * DAYS},  {"unknown", 30 * DAYS},  {"suppressed", 30 * DAYS}};
-
-static enum store_result delete_state(struct store *store, const char *state, int64_t until,
-                                      size_t *removed) {
-#define OLD                                                                                        \
-    "SELECT id FROM outgoing WHERE finished_at IS NOT NULL AND state = ?1 AND finished_at <= ?2 "  \
-    "AND NOT (state = 'accepted' AND is_recorded = 0) ORDER BY finished_at LIMIT ?3"
-    static struct statement find = {.sql = OLD};
-    static struct statement s = {.sql = "DELETE FROM outgoing WHERE id IN (" OLD ")"};
-    bool is_free = false;
-    sql_start(store, &find, TEXT(state), INTEGER(until), INTEGER(1));
-    if (!sql_row(store, &find))
-        return sql_result(store); /* without taking the write lock */
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &s, TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
-}
-
-enum store_result store_delete_old_outgoing(struct store *store, int64_t now, size_t *removed) {
-    enum store_result result = STORE_OK;
-    *removed = 0;
-    for (size_t i = 0; i < sizeof kept / sizeof *kept && result == STORE_OK && !*removed; i++)
-        result = delete_state(store, kept[i].state, now - kept[i].kept, removed);
-    return result;
 }

@@ -14,6 +14,11 @@ bool outgoing_accept(struct store *store, const struct store_send *send);
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
                       const char *wamid, int64_t now);
 
+/* Deletes rows of the user that ended before `before` without being accepted, some hundreds at
+ * once, but none to a contact on hold: regular work (chore.h), for the retention of messages. */
+enum store_result outgoing_prune(struct store *store, const char *user_id, int64_t before,
+                                 size_t *removed);
+
 /* Whether a row to one of the recipients waits or is being sent. */
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,
                     size_t count);
