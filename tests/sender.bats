@@ -341,8 +341,54 @@ is_kept() {
     [[ -n $(find "$STACK/pending" -type f) ]]
 }
 
-@test "a status that arrives before the answer is recorded, and the answer, make one message" {
-    hold_answer "{\"match\":{\"recipient\":\"$to\"}}"
+# Has the platform hold back its next answer, until answer_now: hold_reply STATUS TEXT
+hold_reply() {
+    fault "$(gojq -nc --argjson status "$1" --arg body "$2" '{kind: "delay", ms: 25000,
+        status: $status, body: $body, headers: {"Content-Type": "application/json"}}')"
+}
+
+@test "a status that comes before the answer settles the row, and both make one message" {
+    hold_reply 200 '{"messaging_product":"whatsapp","messages":[{"id":"wamid.early"}]}'
+    start_sender
+    queue x
+    eventually something_sent
+    assert_equal "$(row "$out" state)" sending
+    report "$out" wamid.early
+    assert_equal "$(row "$out" 'state, wamid')" 'accepted|wamid.early'
+    eventually is_recorded "$out" # while the POST waits for its answer
+    assert_equal "$(record_of "$out")" "api|text|sent|$(body_of "$out" x)|$to"
+    answer_now
+    stop_sender # ends after the answer
+    assert_equal "$(row "$out" 'state, reason, wamid, attempts, length(body), is_recorded')" \
+        'accepted||wamid.early|1|0|1'
+    assert_equal "$(record_of "$out")" "api|text|sent|$(body_of "$out" x)|$to"
+    assert_equal "$(db "SELECT count(*) FROM message WHERE wamid = 'wamid.early'")" 1
+    assert_equal "$(sent_count)" 1
+}
+
+@test "a refusal or an unclear answer that comes after the status changes nothing" {
+    local answer
+    for answer in '400 {"error":{"code":131026,"message":"x"}}' '500 x' \
+        '400 {"error":{"code":131016,"message":"x"}}'; do
+        forget_sent
+        hold_reply "${answer%% *}" "${answer#* }"
+        start_sender
+        queue x
+        eventually something_sent
+        report "$out" "wamid.$out"
+        answer_now
+        stop_sender # ends after the answer
+        start_sender # records what the status has shown, if that was not done
+        eventually is_recorded "$out"
+        stop_sender
+        assert_equal "$(sent_count)" 1
+    done
+    assert_equal "$(db "SELECT count(*), count(DISTINCT wamid), sum(attempts), sum(is_recorded)
+        FROM outgoing WHERE state = 'accepted' AND error IS NULL AND reason IS NULL")" '3|3|3|3'
+}
+
+@test "a status that comes after the answer and the record changes that message, and makes no other" {
+    hold_answer
     start_sender
     queue x
     eventually something_sent
