@@ -112,7 +112,7 @@ queued() {
 @test "the offset of sendAt counts, whatever the time zone of the machine" {
     local at
     at=$(moment '+2 hours')
-    schedule x "$(TZ=XXX-05:30 date -d "$at" +%FT%T)+05:30"
+    schedule x "$(TZ=IST-05:30 date -d "$at" +%FT%T)+05:30"
     assert_status 202
     assert_text .data.sendAt "${at%Z}.000Z"
 }
@@ -145,6 +145,42 @@ queued() {
     assert_header Idempotent-Replayed true
     assert_text .data.id "$first"
     assert_equal "$(queued)" 1
+}
+
+# A sendAt that is just over is now; `at` will be refused within seconds.
+queued_late() {
+    at=$(moment '-57 seconds')
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"sendAt\":\"$at\"}" \
+        -H "Idempotency-Key: late-$at"
+    [[ $status == 202 ]]
+}
+
+is_past() { # TIME: over for more than a minute
+    (($(date +%s) > $(date -d "$1" +%s) + 61))
+}
+
+@test "a repeated key is answered with the stored answer after sendAt has passed, and queues nothing" {
+    local at first state
+    eventually queued_late
+    first=$(cat "$body")
+    eventually is_past "$at"
+    schedule x "$at"
+    assert_issue sendAt 'must not be in the past'
+    for state in accepted expired; do
+        db "UPDATE outgoing SET state = '$state', finished_at = 1"
+        api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"sendAt\":\"$at\"}" \
+            -H "Idempotency-Key: late-$at"
+        assert_status 202
+        assert_header Idempotent-Replayed true
+        assert_equal "$(cat "$body")" "$first"
+        assert_equal "$(queued)" 1
+    done
+    db 'DELETE FROM outgoing' # after its time
+    api POST /v2/messages/send/text -d "{$who,\"text\":\"x\",\"sendAt\":\"$at\"}" \
+        -H "Idempotency-Key: late-$at"
+    assert_equal "$(cat "$body")" "$first"
+    assert_equal "$(queued)" 0
+    assert_nothing_sent
 }
 
 @test "without a sender for two minutes the answer is 503 with Retry-After, and nothing is stored" {
