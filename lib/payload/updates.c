@@ -36,7 +36,7 @@ struct walk {
     const char *waba_id, *field, *phone_number_id, *display_phone;
     struct slice entry_time;
     struct json value;
-    size_t message_count, status_count; /* in `value` */
+    size_t message_count, status_count; /* in `value`; calls count as messages */
     struct cards cards;
 };
 
@@ -350,14 +350,21 @@ static void set_flow(struct walk *w, struct update_message *to, struct json mess
     to->flow_token = text(w, message, "interactive.action.parameters.flow_token");
 }
 
+/* The type of a message. The platform's example of a reply to a request for a call has none. */
+static const char *message_type(struct walk *w, struct json message) {
+    const char *type = text(w, message, "type");
+    if (type)
+        return type;
+    return json_is(json_find(message, "interactive.type")) ? "interactive" : "unknown";
+}
+
 /* Reads the members that all kinds of messages have. A message without an id becomes an
  * UPDATE_OTHER; returns false then. */
 static bool read_message(struct walk *w, struct json message, struct store_update *update) {
-    const char *type = text(w, message, "type");
     struct update_message *to = &update->message;
     update->body = json_raw(message);
     to->wamid = text(w, message, "id");
-    to->type = type ? type : "unknown";
+    to->type = message_type(w, message);
     to->timestamp = timestamp(w, json_get(message, "timestamp"));
     to->context_wamid = text(w, message, "context.id");
     if (to->wamid && w->phone_number_id) {
@@ -543,7 +550,8 @@ static void add_status(struct walk *w, struct json status) {
             },
     };
     struct update_status *to = &update.status;
-    if (!to->wamid || !to->status || !w->phone_number_id) {
+    const bool is_of_call = json_equals(json_get(status, "type"), "call");
+    if (!to->wamid || !to->status || !w->phone_number_id || is_of_call) {
         add_other(w, status);
         return;
     }
@@ -551,6 +559,57 @@ static void add_status(struct walk *w, struct json status) {
         if (text(w, status, recipients[i]))
             to->recipient = text(w, status, recipients[i]);
     to->who = who_received(w, status, &to->is_participant);
+    add(w, &update);
+}
+
+/* --- calls --- */
+
+/* The person of the call: the side that is not the line. Examples of the platform exchange them. */
+static struct contact who_calls(struct walk *w, struct json call, bool *is_from_line) {
+    struct contact from = {0};
+    set_id(w, &from, json_get(call, "from"));
+    *is_from_line = from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0;
+    return *is_from_line ? who_is(w, call, "to", "to_user_id", "to_parent_user_id")
+                         : who_is(w, call, "from", "from_user_id", "from_parent_user_id");
+}
+
+/* A duration is reported only when the call was picked up; a call that failed may have one, too. */
+static enum update_call call_outcome(struct json call) {
+    int64_t seconds = 0;
+    const bool is_completed = json_equals(json_get(call, "status"), "COMPLETED");
+    const bool has_talk = json_integer(json_get(call, "duration"), &seconds) && seconds > 0;
+    return is_completed && has_talk ? CALL_ANSWERED : CALL_MISSED;
+}
+
+/* When the call began. The end of a missed call has only its own time. */
+static int64_t call_time(struct walk *w, struct json call) {
+    const int64_t start = reported_time(json_get(call, "start_time"));
+    return start ? start : timestamp(w, json_get(call, "timestamp"));
+}
+
+/* A call of a person is a message of the thread. One of the business is stored as it is. */
+static void add_call(struct walk *w, struct json call) {
+    struct json direction = json_get(call, "direction"), event = json_get(call, "event");
+    const bool begins = json_equals(event, "connect"), ends = json_equals(event, "terminate");
+    const char *id = text(w, call, "id");
+    bool is_from_line;
+    struct store_update update = {
+        .kind = UPDATE_MESSAGE,
+        .body = json_raw(call),
+        .message = {.who = who_calls(w, call, &is_from_line),
+                    .wamid = id,
+                    .type = "call",
+                    .timestamp = call_time(w, call),
+                    .is_event = ends,
+                    .call = ends ? call_outcome(call) : CALL_RINGS},
+    };
+    const bool is_incoming =
+        json_is(direction) ? json_equals(direction, "USER_INITIATED") : !is_from_line;
+    if (!id || !w->phone_number_id || !is_incoming || (!begins && !ends)) {
+        add_other(w, call);
+        return;
+    }
+    add_only_card(w, &update.message.who);
     add(w, &update);
 }
 
@@ -708,6 +767,8 @@ static const struct {
 } arrays[] = {
     {"messages", "messages", add_message},
     {"messages", "statuses", add_status},
+    {"calls", "calls", add_call},
+    {"calls", "statuses", add_other},
     {"smb_message_echoes", "message_echoes", add_echo},
     {"history", "history", add_history},
     {"history", "messages", add_old_media},
@@ -737,7 +798,8 @@ static void enter_change(struct walk *w, struct json change) {
     w->field = w->field ? w->field : "";
     w->value = value;
     w->cards = (struct cards){.list = contacts, .count = json_count(contacts)};
-    w->message_count = json_count(json_get(value, "messages"));
+    w->message_count =
+        json_count(json_get(value, "messages")) + json_count(json_get(value, "calls"));
     w->status_count = json_count(json_get(value, "statuses"));
     w->phone_number_id = short_text(w, value, "metadata.phone_number_id", LONGEST_ID);
     w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;

@@ -25,6 +25,14 @@ enum store_outcome {
     OUTCOME_REFUSED,    /* it violated a constraint of the database: stored as UPDATE_OTHER */
 };
 
+/* What a webhook of a call says of it. */
+enum update_call {
+    CALL_NONE,     /* it is no call */
+    CALL_RINGS,    /* it began */
+    CALL_MISSED,   /* it ended, and waits for an answer */
+    CALL_ANSWERED, /* it ended after they talked */
+};
+
 /* UPDATE_MESSAGE, UPDATE_ECHO and UPDATE_HISTORY. */
 struct update_message {
     struct contact who; /* the person on the other side */
@@ -33,6 +41,7 @@ struct update_message {
     int64_t timestamp;         /* ms; when it was sent */
     bool is_outgoing;
     bool is_event;          /* it causes the event message.received; UPDATE_MESSAGE only */
+    enum update_call call;  /* UPDATE_MESSAGE only */
     struct slice referral;  /* the ad that led to it; n == 0: none */
     const char *status;     /* of an outgoing message of the history; NULL: unknown */
     bool is_flow_reply;     /* it replies to a flow */

@@ -70,7 +70,7 @@ sample_functions='
         .name as $name | segments[$name] // error("no sample for the segment :\($name)"));
     # the path as a regular expression; apache.conf sends only such segments to the routes of :wamid
     # and of :webhookId
-    def pattern: "^\(gsub(":wamid"; "(wamid[.]|msg_)[^/]*") | gsub(":webhookId"; "whk_[^/]*")
+    def pattern: "^\(gsub(":wamid"; "(wa[mc]id[.]|msg_)[^/]*") | gsub(":webhookId"; "whk_[^/]*")
         | gsub(":[A-Za-z]+"; "[^/]*"))$";
 
     def last_name: split(".") | last;

@@ -94,7 +94,7 @@ def query_schema: if .type == "integer"
 def parameter($in; $schema): {name: .path, in: $in, description: (.text // "" | plain), $schema}
     + (if $in == "path" or .required then {required: true} else {} end);
 # apache.conf leads other texts below /v2/messages and /v2/webhooks to other programs.
-def segment_rules: if .path == "wamid" then {pattern: "^(wamid\\.|msg_)"}
+def segment_rules: if .path == "wamid" then {pattern: "^(wa[mc]id\\.|msg_)"}
     elif .path == "webhookId" then {pattern: "^whk_"} else {} end;
 def strict: {name: "Prefer", in: "header", schema: {type: "string", examples: ["handling=strict"]},
     description: "handling=strict makes unknown members and query parameters an error."};

@@ -48,6 +48,13 @@ bool ingest_insert_raw(struct ingest *in, struct store_update *update, enum stor
 /* Skips an update that repeats what was erased, or is about it. Returns true. */
 bool ingest_skip_erased(struct ingest *in, struct store_update *update);
 
+/* The update is about a call that is stored as the message `id`: the earliest time of the call
+ * counts, and its first end. Sets the outcome. */
+bool ingest_call_complete(struct ingest *in, struct store_update *update, const char *id);
+
+/* A call that was answered, which was just stored, needs no further answer. */
+bool ingest_call_settle(struct ingest *in, const char *id, const char *thread_id);
+
 /* Store an update of one kind and set its outcome. */
 typedef bool update_handler(struct ingest *in, struct store_update *update);
 update_handler ingest_message, ingest_status, ingest_identity, ingest_lead, ingest_template,

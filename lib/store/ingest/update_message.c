@@ -86,37 +86,51 @@ static bool complete_message(struct ingest *in, struct store_update *update,
     return update->outcome == OUTCOME_DUPLICATE || change_message(in, known);
 }
 
+/* Completes a stored message with what an update adds to it, and sets the outcome. */
+static bool complete_known(struct ingest *in, struct store_update *update,
+                           const struct stored_message *known) {
+    if (!update->message.call)
+        return complete_message(in, update, known);
+    return ingest_call_complete(in, update, known->id) &&
+           (update->outcome == OUTCOME_DUPLICATE || change_message(in, known));
+}
+
 static bool raise_unread(struct ingest *in, const char *thread_id) {
     static struct statement s = {.sql = "UPDATE thread SET unread = unread + 1 WHERE id = ?1"};
     return sql_run_later(in->store, &s, TEXT(thread_id));
 }
 
+/* Adds the event of an update that completed a stored message, whose person it may show better. */
+static bool add_late_event(struct ingest *in, const struct store_update *update,
+                           struct stored_message *known) {
+    const struct occasion occasion = ingest_occasion(in, update->message.timestamp, NULL);
+    struct contact contact;
+    return identity_resolve(&occasion, &update->message.who, &contact) &&
+           stored_message_find(in, update->message.wamid, known) &&
+           contact_read(in->store, in->arena, known->contact_id, &contact) &&
+           (update->message.call || !is_unread(update) || raise_unread(in, known->thread_id)) &&
+           update_event_add_message(in, update, &contact, known->thread_id);
+}
+
 /* Handles an update for a message that is stored already: usually a duplicate. */
 static bool handle_known(struct ingest *in, struct store_update *update,
                          struct stored_message *known) {
-    const struct occasion occasion = ingest_occasion(in, update->message.timestamp, NULL);
-    struct contact contact;
-    bool is_late = update->kind == UPDATE_MESSAGE && known->is_history;
-    if (!complete_message(in, update, known))
+    const bool is_late = update->kind == UPDATE_MESSAGE && known->is_history;
+    if (!complete_known(in, update, known))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
     if (!flow_reply_add(in, &update->message, known->id))
         return false;
-    if (!is_late)
+    if (!is_late && !update->message.call)
         return true;
-    return ingest_count(in, USAGE_IN) &&
-           identity_resolve(&occasion, &update->message.who, &contact) &&
-           stored_message_find(in, update->message.wamid, known) &&
-           contact_read(in->store, in->arena, known->contact_id, &contact) &&
-           (!is_unread(update) || raise_unread(in, known->thread_id)) &&
-           update_event_add_message(in, update, &contact, known->thread_id);
+    return (!is_late || ingest_count(in, USAGE_IN)) && add_late_event(in, update, known);
 }
 
-/* Counts a new message. One from the phone app is sent when it arrives here; old ones do not count.
- */
+/* Counts a new message. One from the phone app is sent when it arrives here; old ones do not count,
+ * and calls are no messages. */
 static bool count_message(struct ingest *in, const struct store_update *update) {
-    if (update->kind == UPDATE_HISTORY)
+    if (update->kind == UPDATE_HISTORY || update->message.call)
         return true;
     if (!update->message.is_outgoing)
         return ingest_count(in, USAGE_IN);
@@ -149,7 +163,8 @@ bool ingest_message(struct ingest *in, struct store_update *update) {
                                             update_event_is_wanted(in, update)};
     if (!message_row_add_thread(in, contact.id, is_unread(update), &row, known.thread_id) ||
         !message_row_insert(in, &row) || !flow_reply_add(in, message, row.id) ||
-        !count_message(in, update))
+        !count_message(in, update) ||
+        (message->call == CALL_ANSWERED && !ingest_call_settle(in, row.id, known.thread_id)))
         return false;
     update->outcome = OUTCOME_STORED;
     if (update->kind == UPDATE_MESSAGE)
