@@ -201,7 +201,7 @@ void payload_add(struct payload *payload, const struct update *update) {
     cJSON_AddItemToArray(changes, change);
 }
 
-/* Keeps that the user of the update wrote, by each of the user's names. */
+/* Keeps that the user of the update wrote or called, by each of the user's names. */
 static void open_windows(const struct update *update) {
     int64_t wrote_at = strtoll(update->timestamp, NULL, 10) * 1000;
     if (update->phone)
@@ -214,6 +214,8 @@ void payload_show(const struct payload *payload, const struct update *update) {
     const char *list = strcmp(update->kind->field, "messages") == 0 ? update->kind->list : NULL;
     struct chat chat = {.line = update->phone_number_id,
                         .user = update->phone ? update->phone : update->bsuid};
+    if (strcmp(update->kind->field, "calls") == 0)
+        open_windows(update);
     if (!list || !chat.user || update->group_id)
         return;
     const cJSON *entry = last_of(json_get(payload->root, "entry"));
