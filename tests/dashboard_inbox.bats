@@ -87,6 +87,10 @@ add_templates() {
     browse inbox edited
 }
 
+@test "calls and the permission to call are lines of the conversation, and nothing answers them" {
+    browse inbox calls
+}
+
 @test "outside the 24-hour window a template is sent, with its variables" {
     browse inbox windowClosed
 }

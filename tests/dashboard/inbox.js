@@ -540,7 +540,8 @@ exports.strangers = async ({page, open, logIn, step, BASE}) => {
 const KINDS = ['text', 'text_reply', 'image', 'video', 'audio', 'voice', 'document', 'sticker',
     'location', 'contacts', 'button_reply', 'list_reply', 'nfm_reply', 'button', 'order',
     'reaction', 'unsupported', 'unknown', 'edit', 'revoke', 'referral', 'referred_product',
-    'interactive_missing', 'user_changed_number'];
+    'interactive_missing', 'user_changed_number', 'call_connect', 'call_missed', 'call_answered',
+    'call_permission_reply'];
 
 // What the gateway sends, and what an answer of the platform says of a failure.
 const SENT = [
@@ -659,6 +660,63 @@ exports.strangeShapes = async ({page, open, logIn, step, api, print, BASE}) => {
     assert.deepEqual(result, {count, withoutRow: 0, empty: [], objects: [],
         plain: ['A plain text', 'A plain text'], threads: count, withoutPreview: 0},
     JSON.stringify(result, null, 1));
+};
+
+// What the bubbles of the calls say, in their order.
+const callLines = (page) => page.locator('.message:not(.type-text) .bubble .strong')
+    .allInnerTexts();
+
+exports.calls = async ({page, open, logIn, step, BASE}) => {
+    const person = {phone: '16505551014', name: 'Often Calling'};
+    const now = Math.floor(Date.now() / 1000) - 3000;
+    const at = (minutes) => ({timestamp: String(now + minutes * 60)});
+    const call = (kind, id, minutes, message = {}) => platform(BASE, {...person, kind,
+        id: `wacid.${id}`, ...at(minutes), message});
+    const reply = (minutes, members) => platform(BASE, {...person, ...at(minutes),
+        kind: 'call_permission_reply', context: 'wacid.d1',
+        message: {interactive: {call_permission_reply: members}}});
+    const until = Date.UTC(2031, 4, 6, 12, 0) / 1000;
+    await platform(BASE, {...person, kind: 'text', text: 'May I call?', ...at(0)});
+    await call('call_missed', 'd1', 1);
+    await call('call_answered', 'd2', 2);
+    await call('call_answered', 'd3', 3, {duration: 3605, status: 'COMPLETED'});
+    await call('call_answered', 'd4', 4, {duration: 20, status: 'FAILED'});
+    await reply(5, {expiration_timestamp: until, response_source: 'automatic'});
+    await reply(6, {is_permanent: true, expiration_timestamp: null});
+    await reply(7, {response: 'reject', expiration_timestamp: null});
+    await call('call_connect', 'd5', 8);
+    await logIn();
+    await openThread({page, open}, person.name);
+    await bubbleOf(page, 'May I call?').waitFor();
+    const lines = ['Missed call', 'Call, 2 min 5 s', 'Call, 1 h 5 s', 'Call that broke off, 20 s',
+        'You may call until May 6, 2031', 'You may call', 'You may not call', 'Call'];
+    const shown = await callLines(page);
+    assert.ok(shown[4].startsWith(lines[4]), shown[4]);
+    assert.deepEqual(shown.toSpliced(4, 1, lines[4]), lines);
+    await untilCount(page.getByText('Given with a call'), 1);
+    assert.equal(await page.locator('.message', {hasText: 'Given with a call'}).locator('.quote')
+        .innerText(), 'Missed call');
+    step('a call is not answered, quoted or marked here');
+    const rung = page.locator('[data-wamid="wacid.d5"]');
+    await untilCount(rung.getByRole('button'), 1);
+    await rung.focus();
+    await page.keyboard.press('r');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('wacid.d5').first().waitFor();
+    await untilCount(page.getByRole('dialog').getByRole('button', {name: 'Reply'}), 0);
+    await page.keyboard.press('Escape');
+    await untilCount(page.locator('.composer .quote'), 0);
+    step('its end replaces the line, also in the list');
+    await call('call_missed', 'd5', 9);
+    await rung.getByText('Missed call').waitFor();
+    await page.locator('.thread', {hasText: person.name}).getByText('Missed call').waitFor();
+    step('in the other languages');
+    for (const [language, text] of [['es', 'Llamada perdida'], ['pt', 'Chamada perdida']]) {
+        await page.evaluate((code) => localStorage.setItem('switchboard-language', code), language);
+        await page.reload();
+        await rung.getByText(text).waitFor();
+    }
+    await page.evaluate(() => localStorage.setItem('switchboard-language', 'en'));
 };
 
 exports.edited = async ({page, open, logIn, step, BASE}) => {

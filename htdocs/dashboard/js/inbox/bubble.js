@@ -6,7 +6,8 @@ import {listOf, lookup, numberOf, objectOf, textOf} from '../shape.js';
 import {isSelf, mayAnswer} from '../team.js';
 import {fillText} from '../templates/definition.js';
 import {button} from '../ui.js';
-import {cardsOf, content, isMedia, kindOf, summary} from './describe.js';
+import {isAutomatic} from './calls.js';
+import {cardsOf, content, isCall, isMedia, kindOf, summary} from './describe.js';
 import {formatted} from './formatted.js';
 import {media} from './media.js';
 
@@ -109,8 +110,17 @@ function offered(action) {
             textOf(more) && el('span', {class: 'muted small foreign-line'}, textOf(more)))));
 }
 
+// One line with the icon of a call.
+function callBody(message, more) {
+    return el('div', {class: 'attached'}, icon('phone'), el('div', {},
+        el('p', {class: 'strong'}, summary(message)),
+        more && el('p', {class: 'muted small'}, more)));
+}
+
 function interactiveBody(message) {
     const part = content(message);
+    if (part.call_permission_reply)
+        return callBody(message, isAutomatic(part.call_permission_reply) && t('inbox.call.byCall'));
     if (part.nfm_reply)
         return [el('p', {class: 'strong'}, t('inbox.kind.nfm_reply')),
             answers(textOf(part.nfm_reply.response_json))];
@@ -158,6 +168,7 @@ const BODIES = lookup({
     edit: (message) => [note(t('inbox.editedEarlier')), text(summary(message))],
     revoke: () => note(t('inbox.deletedEarlier')),
     reaction: (message) => text(summary(message)),
+    call: (message) => callBody(message),
 });
 
 function note(value) {
@@ -238,9 +249,9 @@ function footer(message, context) {
         message.direction === 'out' && ticks(message.status));
 }
 
-// Only what the platform has can get a reaction.
-export function canReact({status}, {isDeleted}) {
-    return !isDeleted && status !== 'failed';
+// Only what the platform has as a message can get a reaction.
+export function canReact(message, {isDeleted}) {
+    return !isDeleted && message.status !== 'failed' && !isCall(message);
 }
 
 // The bubble of a message. context: {phoneNumberId, isDeleted, edited (the new text), reactions
@@ -269,7 +280,7 @@ export function bubble(message, context) {
                     : context.name}),
             }, emoji)))),
     el('div', {class: 'tools'},
-        mayAnswer() && !context.isDeleted && tool('reply', t('inbox.reply'),
+        mayAnswer() && !context.isDeleted && !isCall(message) && tool('reply', t('inbox.reply'),
             () => context.reply(message)),
         mayAnswer() && canReact(message, context) && tool('smile', t('inbox.react'),
             () => context.react(message)),

@@ -1,6 +1,7 @@
 // What a message is in one line: for the list of threads, quotes and screen readers.
 import {has, t} from '../i18n.js';
 import {listOf, lookup, objectOf, textOf} from '../shape.js';
+import {callText, permissionText} from './calls.js';
 
 // The part of the platform's object that its type names; {} where there is none.
 export function content(message) {
@@ -15,7 +16,13 @@ const MEDIA = lookup({
 
 const ICONS = lookup({
     ...MEDIA, location: 'place', contacts: 'person', order: 'archive', template: 'templates',
+    call: 'phone',
 });
+
+// A call cannot be quoted, get a reaction or be marked as read at the platform.
+export function isCall(message) {
+    return message.type === 'call';
+}
 
 export function isMedia(message) {
     return message.type in MEDIA;
@@ -35,7 +42,8 @@ export function kindOf(message) {
 }
 
 function interactiveText(part) {
-    return part.button_reply?.title ?? part.list_reply?.title ?? part.body?.text;
+    return permissionText(part.call_permission_reply) ?? part.button_reply?.title
+        ?? part.list_reply?.title ?? part.body?.text;
 }
 
 // The contacts of a message, which are a list and no object.
@@ -58,6 +66,7 @@ const TEXTS = lookup({
     video: (part) => part.caption,
     order: (part) => part.text,
     system: (part) => part.body,
+    call: (part, message) => callText(message.body),
 });
 
 let segmenter = null; // making it takes longer than drawing a list, and short texts need none

@@ -7,7 +7,7 @@ import {address, go} from '../router.js';
 import {mayManage} from '../team.js';
 import {button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loading, moment,
     toast} from '../ui.js';
-import {nameOf, phoneText, summary} from './describe.js';
+import {isCall, nameOf, phoneText, summary} from './describe.js';
 import {canReact, ticks} from './bubble.js';
 
 const STEPS = ['sent', 'delivered', 'read', 'played', 'failed'];
@@ -43,7 +43,7 @@ export function showMessage(message, {canReply}) {
             ]),
             box,
             el('div', {class: 'form-actions'},
-                canReply && button(t('inbox.reply'), () => close('reply'),
+                canReply && !isCall(message) && button(t('inbox.reply'), () => close('reply'),
                     {kind: 'primary', icon: 'reply'}),
                 canReply && canReact(message, {}) && button(t('inbox.react'),
                     () => close('react'), {icon: 'smile'}),

@@ -5,7 +5,7 @@ import {date, t} from '../i18n.js';
 import {lookup, textOf} from '../shape.js';
 import {errorBox, loading, button} from '../ui.js';
 import {bubble} from './bubble.js';
-import {content} from './describe.js';
+import {content, isCall} from './describe.js';
 import {noteRow} from './notes.js';
 
 const PAGE = 50;
@@ -322,7 +322,7 @@ export function messageList({thread, definitionOf, open, reply, react, again, on
             byId.get(ids[at + step])?.node?.focus();
         } else if (event.key === 'Enter')
             open(message);
-        else if (event.key === 'r' && !event.ctrlKey && !event.metaKey)
+        else if (event.key === 'r' && !event.ctrlKey && !event.metaKey && !isCall(message))
             reply(message);
         else
             return;
@@ -490,8 +490,8 @@ export function messageList({thread, definitionOf, open, reply, react, again, on
         newest: () => lastOf(() => true),
         ownReaction: (message) => reactionsTo(message).get('out'),
         seenChange: () => change,
-        lastReceived: () => lastOf(({direction, source}) =>
-            direction === 'in' && source === 'webhook'),
+        lastReceived: () => lastOf((message) => message.direction === 'in' &&
+            message.source === 'webhook' && !isCall(message)),
         stop: () => resized.disconnect(),
     };
 }
