@@ -46,13 +46,19 @@ assert_call() {
         FROM thread WHERE contact_id = '$contact'")" "$3|$4|17800000${5-00}000"
 }
 
+# Prints how many updates of the account are stored as they are.
+raw_updates() {
+    db "SELECT count(*) FROM platform_update p JOIN account a ON a.id = p.account_id
+        WHERE a.waba_id = '$WABA'"
+}
+
 # --- the message of a call ---
 
 @test "a call is one message of its thread from its beginning, without an event" {
     take "$(call "$BEGINS")"
     assert_call "$BEGINS" 40 1 1780000000000
     assert_no_events
-    assert_equal "$(db "SELECT count(*) FROM platform_update")" 0
+    assert_equal "$(raw_updates)" 0
 }
 
 @test "the end of a call completes its message: a missed one waits for an answer, and is an event" {
@@ -75,6 +81,24 @@ assert_call() {
     take "$(call "$BEGINS")"
     take "$(call "$BROKEN")"
     assert_call "$BROKEN" 40 1 1780000000000
+}
+
+@test "a call that rang when its thread was marked as done waits once it is missed" {
+    local thread
+    take "$(call "$BEGINS")"
+    assert_only_contact $P1/$B1
+    thread=$(db "SELECT id FROM thread WHERE contact_id = '$contact'")
+    api POST "/v2/threads/$thread/done" -d "{\"change\":$(db "SELECT changed FROM thread WHERE id = '$thread'")}"
+    assert_success
+    assert_json .data.waitingSince null
+    take "$(call "$MISSED")"
+    assert_call "$MISSED" 40 1 1780000000000
+}
+
+@test "errors beside a call that failed are kept as they are, and the call is its message" {
+    take "$(payload "$(change calls "\"calls\":[$(call_object "$BROKEN")],\"errors\":[{\"code\":138021}]")")"
+    assert_call "$BROKEN" 55 1 1780000015000 15
+    assert_equal "$(raw_updates)" 1
 }
 
 @test "webhooks of a call in any order and repeated end in the same message with one event" {
@@ -146,19 +170,17 @@ assert_call() {
     take "$(payload "$(change calls "\"calls\":[{\"id\":\"wacid.3\",\"from\":\"15550100001\",\"to\":\"$P1\",\"direction\":\"USER_INITIATED\",$MISSED}]")")"
     assert_only_contact $P1/none
     assert_messages 'wacid.1 in call received' 'wacid.3 in call received'
-    assert_equal "$(db "SELECT count(*) FROM platform_update")" 1
+    assert_equal "$(raw_updates)" 1
 }
 
 @test "calls of the business, their statuses and unknown events of a call are stored as they are" {
-    local before
-    before=$(db 'SELECT count(*) FROM platform_update')
     take "$(call "$BEGINS" BUSINESS_INITIATED)"
     take "$(call '"event":"hold","timestamp":"1780000000"')"
     take "$(payload "$(change calls "\"statuses\":[{\"id\":\"wacid.1\",\"type\":\"call\",\"status\":\"RINGING\",\"timestamp\":\"1780000001\",\"recipient_id\":\"$P1\"}]")")"
     take "$(payload "$(status_of wacid.1 ACCEPTED "\"type\":\"call\",$(to_both $P1 $B1)")")"
     take "$(payload "$(change calls "\"calls\":[{\"from\":\"$P1\",\"direction\":\"USER_INITIATED\",$BEGINS}]")")"
     assert_equal "$(contacts)" '[]'
-    assert_equal "$(db 'SELECT count(*) FROM platform_update')" $((before + 5))
+    assert_equal "$(raw_updates)" 5
     assert_no_events
 }
 
