@@ -1138,6 +1138,7 @@ change_everything() {
     wrote 16505551235
     post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"+16505551235"}]}'
     post "$LINE/message_qrdls" '{"prefilled_message":"Hi"}'
+    post "$LINE/conversational_automation" '{"prompts":["Caf\u00e9"]}'
 }
 
 @test "control calls: the state is saved, and loaded whole into another sandbox" {

@@ -201,6 +201,7 @@ teardown() {
     local path
     for path in "$OTHER_LINE" "$OTHER_LINE/register" "$OTHER_LINE/whatsapp_business_profile" \
         "$OTHER_LINE/settings" "$OTHER_LINE/block_users" "$OTHER_LINE/message_qrdls" \
+        "$OTHER_LINE/conversational_automation" "$OTHER_LINE/whatsapp_business_encryption" \
         "$OTHER_WABA/subscribed_apps" "$OTHER_WABA/message_templates" "$OTHER_WABA/flows" \
         320000000000001 420000000000001/publish 999/register; do
         post "$path" '{"messaging_product":"whatsapp","pin":"123456"}'
@@ -431,6 +432,156 @@ END
     post "$LINE/whatsapp_business_profile" '{"about":"Tea"}'
     assert_refused 400 100 messaging_product
     assert_equal "$(sandbox GET "nodes/$LINE")" '{}'
+}
+
+# --- Conversational automation and the key of flows -----------------------------------------------
+
+automation() { # JSON
+    post "$LINE/conversational_automation" "$1"
+}
+
+# Prints a JSON list of COUNT prompts of LENGTH characters: prompts COUNT LENGTH
+prompts() {
+    gojq -nc "[range($1) | \"é\" * $2]"
+}
+
+# Prints a JSON list of COUNT commands, with a name and a description of that many characters:
+# commands COUNT NAME DESCRIPTION
+commands() {
+    gojq -nc "[range($1) | {command_name: (\"\(.)\" + \"n\" * $2)[:$2],
+        command_description: (\"é\" * $3)}]"
+}
+
+@test "conversational_automation: what is set is a field of the number, and what is left out stays" {
+    graph GET "$LINE?fields=conversational_automation"
+    assert_body_is '{"id":"'$LINE'"}'
+    automation '{"enable_welcome_message":true,"prompts":["Book a table","Plan a trip"],"commands":[{"command_name":"menu","command_description":"Shows the teas"}]}'
+    assert_done
+    graph GET "$LINE?fields=conversational_automation"
+    assert_body_is '{"conversational_automation":{"enable_welcome_message":true,"prompts":["Book a table","Plan a trip"],"commands":[{"command_name":"menu","command_description":"Shows the teas"}]},"id":"'$LINE'"}'
+    # in the query, as the platform's documentation shows it, and in a form
+    graph POST "$LINE/conversational_automation?prompts=[\"One\"]"
+    assert_done
+    graph POST "$LINE/conversational_automation" -d enable_welcome_message=false \
+        -d 'commands=[{"command_name":"tea","command_description":"More"}]'
+    assert_done
+    graph GET "$WABA/phone_numbers?fields=conversational_automation"
+    assert_json '.data[0].conversational_automation' '{"enable_welcome_message":false,
+        "prompts":["One"],"commands":[{"command_name":"tea","command_description":"More"}]}'
+    automation '{"prompts":[],"commands":[]}'
+    assert_done
+    graph GET "$LINE?fields=conversational_automation"
+    assert_body_is '{"conversational_automation":{"enable_welcome_message":false,"prompts":[],"commands":[]},"id":"'$LINE'"}'
+    assert_equal "$(sandbox GET "nodes/$LINE" | gojq -c keys)" '["automation"]'
+}
+
+@test "conversational_automation: at most 4 prompts of 80 characters and 30 commands of 32 and 256" {
+    local wrong
+    automation "{\"prompts\":$(prompts 4 80),\"commands\":$(commands 30 32 256)}"
+    assert_done
+    graph GET "$LINE?fields=conversational_automation"
+    cp "$body" "$BATS_TEST_TMPDIR/before"
+    while IFS='|' read -r wrong message; do
+        automation "$wrong"
+        assert_refused 400 100 "$message"
+    done <<END
+{}|One of enable_welcome_message, prompts and commands is required
+{"enable_welcome_message":"yes"}|enable_welcome_message must be a boolean
+{"enable_welcome_message":1}|enable_welcome_message must be a boolean
+{"prompts":$(prompts 5 1)}|prompts must be a list of at most 4 items
+{"prompts":"Book"}|prompts must be a list of at most 4 items
+{"prompts":{"0":"Book"}}|prompts must be a list of at most 4 items
+{"prompts":["a",7]}|prompts[1] must be a non-empty string
+{"prompts":[""]}|prompts[0] must be a non-empty string
+{"prompts":$(prompts 1 81)}|prompts[0] must be at most 80 characters long
+{"prompts":["Tea 🍵"]}|prompts[0] must not contain emojis
+{"prompts":["Tea ☕"]}|prompts[0] must not contain emojis
+{"commands":$(commands 31 2 1)}|commands must be a list of at most 30 items
+{"commands":["menu"]}|commands[0] must be a JSON object
+{"commands":[{"command_name":"menu"}]}|The parameter commands[0]['command_description'] is required
+{"commands":[{"command_description":"x"}]}|The parameter commands[0]['command_name'] is required
+{"commands":[{"command_name":7,"command_description":"x"}]}|commands[0]['command_name'] must be a string
+{"commands":$(commands 1 33 1)}|commands[0]['command_name'] must be at most 32 characters long
+{"commands":$(commands 1 1 257)}|commands[0]['command_description'] must be at most 256 characters long
+{"commands":[{"command_name":"a","command_description":"x"},{"command_name":"a","command_description":"y"}]}|commands[1] has the command_name of another command
+{"commands":[{"command_name":"a","command_description":"☎"}]}|commands[0] must not contain emojis
+{"enable_welcome_message":true,"prompts":["a"],"commands":[{}]}|is required
+END
+    graph GET "$LINE?fields=conversational_automation"
+    cmp "$body" "$BATS_TEST_TMPDIR/before"
+    graph GET "$LINE/conversational_automation"
+    assert_unknown GET "$LINE"
+    token=sandbox-token-2 automation '{"prompts":["a"]}'
+    assert_unknown POST "$LINE"
+}
+
+# Prints the public key of a new private one as PEM: public_key ALGORITHM [OPTION of openssl]
+public_key() {
+    openssl genpkey -algorithm "$1" ${2:+-pkeyopt "$2"} 2>/dev/null | openssl pkey -pubout
+}
+
+@test "whatsapp_business_encryption: a key is kept, shown with its status, and unsigned by a deregistration" {
+    local key other
+    graph GET "$LINE/whatsapp_business_encryption"
+    assert_body_is '{"data":[]}'
+    key=$(public_key RSA rsa_keygen_bits:2048)
+    graph POST "$LINE/whatsapp_business_encryption" --data-urlencode "business_public_key=$key"
+    assert_done
+    graph GET "$LINE/whatsapp_business_encryption"
+    assert_json . "$(gojq -nc --arg key "$key" '{data: [{business_public_key: $key,
+        business_public_key_signature_status: "VALID"}]}')"
+    graph GET "$LINE/whatsapp_business_encryption?fields=business_public_key_signature_status"
+    assert_body_is '{"data":[{"business_public_key_signature_status":"VALID"}]}'
+    graph GET "$LINE/whatsapp_business_encryption?fields=private_key"
+    assert_nonexisting private_key WhatsAppBusinessEncryptionInfo
+    # another replaces it, in JSON with the line ends of another system
+    other=$(public_key RSA rsa_keygen_bits:2048)
+    post "$LINE/whatsapp_business_encryption" \
+        "$(gojq -nc --arg key "${other//$'\n'/$'\r\n'}"$'\r\n' '{business_public_key: $key}')"
+    assert_done
+    graph GET "$LINE/whatsapp_business_encryption"
+    assert_that '.data[0].business_public_key | test("\r\n")'
+    post "$LINE/deregister" ''
+    assert_done
+    graph GET "$LINE/whatsapp_business_encryption?fields=business_public_key_signature_status"
+    assert_body_is '{"data":[{"business_public_key_signature_status":"MISMATCH"}]}'
+    graph POST "$LINE/whatsapp_business_encryption" --data-urlencode "business_public_key=$key"
+    assert_refused 400 133010
+    post "$LINE/register" '{"messaging_product":"whatsapp","pin":"123456"}'
+    assert_done
+    graph POST "$LINE/whatsapp_business_encryption" --data-urlencode "business_public_key=$key"
+    assert_done
+    graph GET "$LINE/whatsapp_business_encryption?fields=business_public_key_signature_status"
+    assert_body_is '{"data":[{"business_public_key_signature_status":"VALID"}]}'
+}
+
+@test "whatsapp_business_encryption: what is no RSA key of 2048 bits in PEM is refused" {
+    local key good body64 wrong
+    good=$(public_key RSA rsa_keygen_bits:2048)
+    body64=$(sed '1d; $d' <<<"$good" | tr -d '\n')
+    post "$LINE/whatsapp_business_encryption" '{}'
+    assert_refused 400 100 'The parameter business_public_key is required'
+    for key in x "$body64" "$(public_key RSA rsa_keygen_bits:1024)" \
+        "$(public_key RSA rsa_keygen_bits:3072)" "$(public_key ED25519)" \
+        "$(public_key EC ec_paramgen_curve:P-256)" \
+        "$(openssl rsa -pubin -RSAPublicKey_out <<<"$good" 2>/dev/null)" \
+        "$(openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 2>/dev/null)" \
+        "${good%-----END*}" "${good/END/END }" "${good/M/!}" \
+        '-----BEGIN PUBLIC KEY-----' '-----BEGIN PUBLIC KEY----------END PUBLIC KEY-----' \
+        "-----BEGIN PUBLIC KEY-----${body64:0:40}-----END PUBLIC KEY-----" \
+        '-----BEGIN PUBLIC KEY-----MIQ=-----END PUBLIC KEY-----' \
+        '-----BEGIN PUBLIC KEY-----MIT/////-----END PUBLIC KEY-----'; do
+        graph POST "$LINE/whatsapp_business_encryption" --data-urlencode "business_public_key=$key"
+        assert_refused 400 100 'Invalid parameter'
+        assert_text .error.error_data.details \
+            'business_public_key must be a 2048-bit RSA public key in PEM format.'
+    done
+    for wrong in 7 true '["x"]' '{"a":1}'; do
+        post "$LINE/whatsapp_business_encryption" "{\"business_public_key\":$wrong}"
+        assert_refused 400 100
+    done
+    graph GET "$LINE/whatsapp_business_encryption"
+    assert_body_is '{"data":[]}'
 }
 
 @test "settings: objects are merged, and others are refused" {

@@ -439,8 +439,8 @@ const struct control_call control_calls[] = {
      .meaning = "The Flow JSON that a client gave a flow, by its id or name."},
     {"GET", "nodes/*", LOCK_READ, ANSWER(nodes_show),
      .meaning = "What clients changed at an account or number: `{profile, settings, commerce, "
-                "registration, subscription, webhook, answer}`, with the PIN, the code of "
-                "request_code and the verify_token."},
+                "registration, automation, encryption, subscription, webhook, answer}`, with the "
+                "PIN, the code of request_code and the verify_token."},
     {"POST", "nodes/*", LOCK_WRITE, ANSWER(nodes_answer),
      .meaning = "Makes an account, a number, the app (730000000000001) or an access token (in "
                 "debug_token) answer with these members in place of its own, such as "

@@ -70,6 +70,9 @@ void registration_set_pin(struct exchange *exchange, const struct target *target
 /* Whether the number may send; else answers with error 133010. */
 bool registration_check(struct exchange *exchange, const char *phone_id);
 
+/* Returns how many registrations of the number have ended. */
+int registration_ended(const char *phone_id);
+
 /* Appends the fields of a number that depend on its registration, each after a comma. */
 void registration_print(struct buffer *out, const char *phone_id);
 
@@ -78,6 +81,18 @@ void phone_settings_show(struct exchange *exchange, const struct target *target)
 void phone_settings_change(struct exchange *exchange, const struct target *target);
 void commerce_settings_show(struct exchange *exchange, const struct target *target);
 void commerce_settings_change(struct exchange *exchange, const struct target *target);
+
+/* conversational_automation.c: POST /{phone-number-id}/conversational_automation: the welcome
+ * message, the prompts and the commands; what a request leaves out stays. */
+void automation_change(struct exchange *exchange, const struct target *target);
+
+/* Appends the member conversational_automation of a number after a comma, once it was set. */
+void automation_print(struct buffer *out, const char *phone_id);
+
+/* business_encryption.c: GET and POST /{phone-number-id}/whatsapp_business_encryption: the public
+ * key by which flows encrypt. Its signature ends with the registration of the number. */
+void encryption_show(struct exchange *exchange, const struct target *target);
+void encryption_change(struct exchange *exchange, const struct target *target);
 
 /* callback_override.c: the callback URLs that an account or a number has instead of that of the
  * app. POST and DELETE /{waba-id}/subscribed_apps; an account whose subscription was deleted gets

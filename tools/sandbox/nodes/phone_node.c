@@ -62,6 +62,7 @@ static void print_members(struct buffer *out, const struct account *account,
     print_display(out, phone->display);
     buffer_add_text(out, constant_members);
     registration_print(out, phone->id);
+    automation_print(out, phone->id);
     buffer_add_text(out, ",\"webhook_configuration\":");
     override_print(out, account->waba_id, phone->id);
     buffer_add_text(out, ",\"whatsapp_business_profile\":");

@@ -8,7 +8,7 @@
 /* No text message is sent, so every code is this one. */
 #define SENT_CODE "123456"
 
-/* The kind `registration` keeps {registered, verified, pin, code}. */
+/* The kind `registration` keeps {registered, verified, pin, code, ended}. */
 static const char initial[] = "{\"registered\":true,\"verified\":true}";
 
 static cJSON *state_of(const char *phone_id) {
@@ -50,6 +50,7 @@ void registration_register(struct exchange *exchange, const struct target *targe
 void registration_deregister(struct exchange *exchange, const struct target *target) {
     cJSON *state = state_of(target->id);
     json_set(state, "registered", cJSON_CreateFalse());
+    json_set(state, "ended", cJSON_CreateNumber(registration_ended(target->id) + 1));
     keep(target->id, state);
     reply_success(exchange);
 }
@@ -102,6 +103,14 @@ bool registration_check(struct exchange *exchange, const char *phone_id) {
     if (!registered)
         reply_error_as(exchange, 133010, 0, NULL, NULL);
     return registered;
+}
+
+int registration_ended(const char *phone_id) {
+    cJSON *state = state_of(phone_id);
+    const cJSON *ended = json_get(state, "ended");
+    int count = ended ? ended->valueint : 0;
+    cJSON_Delete(state);
+    return count;
 }
 
 void registration_print(struct buffer *out, const char *phone_id) {
