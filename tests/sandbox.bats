@@ -1138,6 +1138,7 @@ change_everything() {
     wrote 16505551235
     post "$LINE/block_users" '{"messaging_product":"whatsapp","block_users":[{"user":"+16505551235"}]}'
     post "$LINE/message_qrdls" '{"prefilled_message":"Hi"}'
+    send_template '{"name":"hello_world","language":{"code":"en_US"}}'
     post "$LINE/conversational_automation" '{"prompts":["Caf\u00e9"]}'
 }
 
@@ -1150,7 +1151,7 @@ change_everything() {
     assert_status 200
     change_everything
     sandbox GET state >"$saved"
-    for name in settings accounts tokens numbers windows media templates flows flowJson nodes blockedUsers \
+    for name in settings accounts tokens numbers windows media templates templateUses flows flowJson nodes blockedUsers \
         qrCodes; do
         gojq -e --arg name "$name" '.[$name] | length > 0' "$saved" >/dev/null || fail "no $name"
     done

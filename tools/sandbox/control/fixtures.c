@@ -15,6 +15,7 @@
 #include "state/sandbox.h"
 #include "state/settings.h"
 #include "state/template_list.h"
+#include "state/template_use.h"
 #include "state/window.h"
 #include "text/memory.h"
 #include "text/strict_json.h"
@@ -58,6 +59,7 @@ static const struct member members[] = {
     {"windows", window_put, window_print, NULL, false},
     {"media", put_media, media_save, NULL, false},
     {"templates", NULL, NULL, &templates, false},
+    {"templateUses", template_use_put, template_use_print, NULL, false},
     {"flows", NULL, NULL, &flows, false},
     {"flowJson", NULL, NULL, &flow_assets, true},
     {"nodes", NULL, NULL, &node_states, true},
@@ -179,6 +181,7 @@ static void clear(void) {
     account_clear();
     token_clear();
     collection_clear(&templates, NULL);
+    template_use_clear();
     collection_clear(&flows, NULL);
     flow_asset_clear();
     media_clear();

@@ -1,6 +1,7 @@
 /* The state of the platform as a text: an object {settings, accounts, tokens, numbers, media,
- * templates, flows}, each member a list of bodies for the control call of that name, and {flowJson,
- * nodes, blockedUsers, qrCodes}, what clients have kept at objects. */
+ * templates, flows}, each member a list of bodies for the control call of that name,
+ * {templateUses}, the messages with templates, and {flowJson, nodes, blockedUsers, qrCodes}, what
+ * clients have kept at objects. */
 #ifndef SANDBOX_FIXTURES_H
 #define SANDBOX_FIXTURES_H
 

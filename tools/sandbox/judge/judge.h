@@ -39,6 +39,7 @@ struct send {
     const char *type;
     const char *to;         /* or NULL */
     const char *recipient;  /* or NULL */
+    bool is_marketing;      /* by the edge that takes marketing templates alone */
     bool template_accepted; /* the answer carries message_status */
 };
 

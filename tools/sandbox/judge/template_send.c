@@ -229,6 +229,8 @@ static int template_obstacle(const struct send *send, const cJSON *definition) {
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         if (text_is(definition, "status", statuses[i].status)) {
             bool secret = text_is(definition, "category", "AUTHENTICATION");
+            if (send->is_marketing && !text_is(definition, "category", "MARKETING"))
+                return 134100;
             return statuses[i].code == 0 && secret && !send->to ? 131062 : statuses[i].code;
         }
     }

@@ -45,8 +45,9 @@ extern const struct node_shape phone_shape;
 /* Appends all numbers of an account to `out` as {data: [...]}, each with all its fields. */
 void phone_print_all(struct buffer *out, const struct account *account);
 
-/* message_send.c: POST /{phone-number-id}/messages. */
+/* message_send.c: POST /{phone-number-id}/messages and marketing_messages. */
 void message_send(struct exchange *exchange, const struct target *target);
+void marketing_send(struct exchange *exchange, const struct target *target);
 
 /* media_upload.c: POST /{phone-number-id}/media, whose body is the upload of the exchange. */
 void upload_answer(struct exchange *exchange, const struct target *target);
@@ -138,6 +139,10 @@ void template_delete(struct exchange *exchange, const struct target *target);
  * {status:"APPROVED"}. A change of status, quality_score or category sends a webhook: *waits is
  * true if the exchange is answered after it. Returns NULL, or the text of an error. */
 const char *template_control(struct exchange *exchange, const char *id, bool *waits);
+
+/* template_analytics.c: GET /{waba-id}/template_analytics: how often templates were sent, arrived,
+ * were read, and had a quick reply tapped, on each day. */
+void analytics_show(struct exchange *exchange, const struct target *target);
 
 /* flow_write.c: POST /{waba-id}/flows (name, categories, and further flow_json, publish,
  * clone_flow_id, endpoint_uri), POST and DELETE /{flow-id}, its publish, deprecate and assets. */

@@ -39,6 +39,7 @@ static void answer_media_delete(struct exchange *exchange, const struct target *
 /* clang-format off */
 const struct edge graph_edges[] = {
     {"POST", NODE_PHONE, "messages", message_send},
+    {"POST", NODE_PHONE, "marketing_messages", marketing_send},
     {"POST", NODE_PHONE, "media", upload_answer},
     {"GET", NODE_PHONE, "", phone_show},
     {"POST", NODE_PHONE, "", answer_phone_change},
@@ -71,6 +72,7 @@ const struct edge graph_edges[] = {
     {"GET", NODE_WABA, "message_templates", template_list},
     {"POST", NODE_WABA, "message_templates", template_create},
     {"DELETE", NODE_WABA, "message_templates", template_delete},
+    {"GET", NODE_WABA, "template_analytics", analytics_show},
     {"GET", NODE_WABA, "flows", flow_list},
     {"POST", NODE_WABA, "flows", flow_create},
     {"GET", NODE_TEMPLATE, "", template_show},

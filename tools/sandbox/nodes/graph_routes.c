@@ -95,10 +95,11 @@ static bool is_upload(const struct exchange *exchange) {
  * preview.invalidate(true). Sends only read it, so that they do not wait for each other. */
 static bool is_change(const struct exchange *exchange) {
     const char *fields = exchange_parameter(exchange, "fields");
+    const char *edge = exchange_segment(exchange, 2);
     if (fields && strstr(fields, "invalidate"))
         return true;
     return strcmp(exchange->method, "GET") != 0 && strcmp(exchange->method, "HEAD") != 0 &&
-           strcmp(exchange_segment(exchange, 2), "messages") != 0;
+           strcmp(edge, "messages") != 0 && strcmp(edge, "marketing_messages") != 0;
 }
 
 void graph_prepare(struct exchange *exchange) {

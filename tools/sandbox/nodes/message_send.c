@@ -2,8 +2,10 @@
 
 #include "judge/judge.h"
 #include "state/chat.h"
+#include "state/node_state.h"
 #include "state/number.h"
 #include "state/template_list.h"
+#include "state/template_use.h"
 #include "state/wamid.h"
 #include "state/window.h"
 #include "text/json_print.h"
@@ -66,6 +68,39 @@ static bool check_recipient(struct send *send) {
         send->recipient = cJSON_GetStringValue(recipient);
         return (kind_text && strcmp(kind_text, "group") == 0) || check_user(send);
     }
+    return false;
+}
+
+/* Whether the account may use the edge for marketing messages, as its answer says. */
+static bool check_onboarded(struct send *send) {
+    cJSON *answer = node_state_read("answer", send->account->waba_id, "{}");
+    const char *status = json_text(answer, "marketing_messages_lite_api_status");
+    bool is_onboarded = !status || strcmp(status, "ONBOARDED") == 0;
+    cJSON_Delete(answer);
+    if (!is_onboarded)
+        reply_error_as(send->exchange, 134102, 0, NULL, NULL);
+    return is_onboarded;
+}
+
+/* Checks what the edge for marketing messages alone wants: a template, and members of its own. */
+static bool check_marketing(struct send *send) {
+    const cJSON *policy = json_get(send->body, "product_policy");
+    const cJSON *sharing = json_get(send->body, "message_activity_sharing");
+    const char *text = cJSON_GetStringValue(policy);
+    const char *kind = json_text(send->body, "recipient_type");
+    if (!text_matches(json_text(send->body, "type"), "template"))
+        reply_error_as(send->exchange, 100, 0, NULL, "Message must be a template message.");
+    else if (kind && strcmp(kind, "individual") != 0)
+        reply_error(send->exchange, 100,
+                    "(#100) Param recipient_type must be one of {individual}.");
+    else if (policy &&
+             (!text || (strcmp(text, "CLOUD_API_FALLBACK") != 0 && strcmp(text, "STRICT") != 0)))
+        reply_error(send->exchange, 100,
+                    "(#100) Param product_policy must be one of {CLOUD_API_FALLBACK, STRICT}.");
+    else if (sharing && !cJSON_IsBool(sharing))
+        reply_error(send->exchange, 100, "(#100) Param message_activity_sharing must be a boolean");
+    else
+        return check_onboarded(send);
     return false;
 }
 
@@ -184,6 +219,8 @@ static void deliver(struct send *send, const char *digits, const char *wamid) {
     int64_t failure = find_failure(send, digits);
     if (!chat_is_blocked(&chat) && failure == 0)
         chat_add(&chat, "sent", wamid, buffer_slice(&members));
+    if (item && failure == 0)
+        template_use_add(wamid, item->id, send->is_marketing);
     statuses_after_send(send, digits, wamid, failure);
 }
 
@@ -221,20 +258,30 @@ static void answer_read(struct send *send) {
     }
 }
 
-void message_send(struct exchange *exchange, const struct target *target) {
+/* `is_marketing`: by the edge for marketing messages. */
+static void answer(struct exchange *exchange, const struct target *target, bool is_marketing) {
     struct send send = {.exchange = exchange,
                         .body = exchange->json,
                         .account = target->account,
-                        .phone = target->phone};
+                        .phone = target->phone,
+                        .is_marketing = is_marketing};
     if (!registration_check(exchange, target->id))
         return;
     rules_settle(exchange->json, rules_find("envelope"), exchange->form);
     if (!exchange->json) {
         reply_error(exchange, 100, "(#100) The request body is not valid JSON.");
-    } else if (check_product(&send)) {
-        if (json_get(send.body, "status"))
+    } else if (check_product(&send) && (!is_marketing || check_marketing(&send))) {
+        if (json_get(send.body, "status") && !is_marketing)
             answer_read(&send);
         else if (check_recipient(&send) && check_content(&send) && check_callback_data(&send))
             answer_send(&send);
     }
+}
+
+void message_send(struct exchange *exchange, const struct target *target) {
+    answer(exchange, target, false);
+}
+
+void marketing_send(struct exchange *exchange, const struct target *target) {
+    answer(exchange, target, true);
 }

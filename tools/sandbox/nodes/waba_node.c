@@ -23,7 +23,7 @@ static const char constant_members[] =
     ",\"timezone_id\":\"1\",\"currency\":\"USD\",\"country\":\"US\",\"status\":\"ACTIVE\","
     "\"account_review_status\":\"APPROVED\",\"business_verification_status\":\"verified\","
     "\"ownership_type\":\"SELF\",\"creation_time\":1767225600,\"is_enabled_for_insights\":true,"
-    "\"marketing_messages_lite_api_status\":\"INELIGIBLE\"";
+    "\"marketing_messages_lite_api_status\":\"ONBOARDED\"";
 
 static void print_business(struct buffer *out, const char *name, const struct account *account) {
     buffer_printf(out, ",\"%s\":{\"name\":", name);

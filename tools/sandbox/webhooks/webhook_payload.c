@@ -5,6 +5,7 @@
 #include "state/chat.h"
 #include "state/node_state.h"
 #include "state/settings.h"
+#include "state/template_use.h"
 #include "state/window.h"
 #include "text/json_merge.h"
 #include "text/json_print.h"
@@ -210,6 +211,16 @@ static void open_windows(const struct update *update) {
         window_open(update->phone_number_id, update->bsuid, wrote_at);
 }
 
+/* Counts a status, and a tap on a button, of a message with a template. */
+static void count_use(const struct update *update, const cJSON *shown, bool is_message) {
+    const char *context = json_text(json_get(shown, "context"), "id");
+    const char *button = json_text(json_get(shown, "button"), "text");
+    if (!is_message)
+        template_use_status(update->id, json_text(shown, "status"));
+    else if (context && button)
+        template_use_click(context, button);
+}
+
 void payload_show(const struct payload *payload, const struct update *update) {
     const char *list = strcmp(update->kind->field, "messages") == 0 ? update->kind->list : NULL;
     struct chat chat = {.line = update->phone_number_id,
@@ -226,6 +237,7 @@ void payload_show(const struct payload *payload, const struct update *update) {
     const cJSON *shown = last_of(json_get(value, list));
     if (message && !text_matches(json_text(shown, "type"), "system"))
         open_windows(update);
+    count_use(update, shown, message);
     struct buffer members = buffer_in(update->arena);
     buffer_add_text(&members, ",\"message\":");
     json_print(&members, shown);
