@@ -277,6 +277,8 @@ static const struct graph_edge edges[] = {
      .trail = "line.pin"},
     {"POST",   PHONE,         "messages",                   SEND,   RECORDED, graph_post_message,
      .trail = TRAIL_MESSAGE},
+    {"POST",   PHONE,         "marketing_messages",         SEND,   RECORDED, graph_post_message,
+     .trail = TRAIL_MESSAGE},
     {"GET",    PHONE,         "whatsapp_business_profile",  BASIC,  FORWARDED, PAGES},
     {"POST",   PHONE,         "whatsapp_business_profile",  MANAGE, FORWARDED,
      .trail = "line.profile"},

@@ -393,6 +393,66 @@ END
     assert_equal "$(sent_count)" 1
 }
 
+# Sends a body as a marketing message: send_marketing TEXT [option of request...]
+send_marketing() {
+    graph POST "/v23.0/$LINE/marketing_messages" -d "$1" "${@:2}"
+}
+
+# Prints the body of a marketing template to $to, with further members: sale [MEMBERS]
+sale() {
+    printf '{"messaging_product":"whatsapp","recipient_type":"individual","to":"%s","type":"template",
+        "template":{"name":"sale","language":{"code":"en_US"}}%s}' "$to" "${1-}"
+}
+
+make_sale() {
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"items\":[{\"id\":\"7010\",\"name\":\"sale\",
+        \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"MARKETING\",
+        \"components\":[{\"type\":\"BODY\",\"text\":\"Less.\"}]}]}" >/dev/null
+}
+
+@test "a marketing message is passed on byte for byte, and recorded like another template" {
+    local text
+    make_sale
+    text=$(sale ',"product_policy":"STRICT","message_activity_sharing":true')
+    send_marketing "$text"
+    assert_status 200
+    assert_text '.messages[0].message_status' accepted
+    wamid=$(gojq -r '.messages[0].id' "$body")
+    assert_sent "$text"
+    assert_sent_to "$LINE/marketing_messages"
+    assert_equal "$(record_of "$wamid")" "out|api|template|accepted|-|$to|-|$ACCOUNT|$LINE|1"
+    assert_equal "$(body_of "$wamid")" "$text"
+    take "$(payload "$(status_of "$wamid" delivered "\"recipient_id\":\"$to\"")")"
+    assert_equal "$(record_of "$wamid" | cut -d '|' -f 4)" delivered
+    # the platform refuses what is no marketing template, and nothing is recorded
+    text=$(recorded)
+    send_marketing "$(plain)"
+    assert_status 400
+    assert_text .error.error_data.details 'Message must be a template message.'
+    send_marketing "{\"messaging_product\":\"whatsapp\",\"status\":\"read\",\"message_id\":\"$wamid\"}"
+    assert_status 400
+    assert_equal "$(recorded)" "$text"
+}
+
+@test "a marketing message to a blocked contact is 403/10, and one with an Idempotency-Key is sent once" {
+    local key="sale-$to"
+    make_sale
+    send_marketing "$(sale)" -H "Idempotency-Key: $key"
+    assert_status 200
+    cp "$body" "$BATS_TEST_TMPDIR/first"
+    send_marketing "$(sale)" -H "Idempotency-Key: $key"
+    assert_header Idempotent-Replayed true
+    assert_body_is "@$BATS_TEST_TMPDIR/first"
+    assert_equal "$(sent_count)" 1
+    send "$(sale)" -H "Idempotency-Key: $key"
+    assert_graph_error 422 100 OAuthException 'another route'
+    switchboard contact block "$LINE" "+$to"
+    forget_sent
+    send_marketing "$(sale)"
+    assert_graph_error 403 10 OAuthException blocked
+    assert_nothing_sent
+}
+
 # bats test_tags=direct
 @test "callback data of the client stays, and a form gets that of the gateway as its last field" {
     local text="{\"biz_opaque_callback_data\":\"mine\",${up-}\"messaging_product\":\"whatsapp\",\"to\":\"$to\",\"type\":\"text\",\"text\":{\"body\":\"x\"}}" tracking

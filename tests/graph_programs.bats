@@ -486,7 +486,7 @@ forwards() {
     call POST '/v23.0/1234/uploads?file_length=1&file_type=image%2Fjpeg'
     assert_graph_error 400 100 null OAuthException
     # every error has a code, also for edges that are not served
-    call POST "/v23.0/$LINE/marketing_messages" -d '{}' -H 'Content-Type: application/json'
+    call POST "/v23.0/$LINE/calls" -d '{}' -H 'Content-Type: application/json'
     assert_graph_error 400 100 33 GraphMethodException
 }
 

@@ -172,7 +172,7 @@ refuses_edge() {
 @test "an edge of a node of the caller that is not served is named in the details, and of others not" {
     local edge path
     make_objects
-    for edge in marketing_messages calls groups username; do
+    for edge in calls groups username; do
         refuses_edge POST "/$LINE/$edge"
     done
     refuses_edge POST "/$LINE"

@@ -1,4 +1,5 @@
-/* POST /PHONE/messages of the platform's contract: messages, read receipts and typing indicators.
+/* POST /PHONE/messages of the platform's contract: messages, read receipts and typing indicators;
+ * and POST /PHONE/marketing_messages, which takes marketing templates alone, in the same form.
  *
  * The platform gets the bytes of the request. A message that it accepts is recorded like the sends
  * of /v2 (sent_record.h); receipts are not. A request to a blocked contact, and a receipt for a
