@@ -4,6 +4,11 @@
 # transports: direct
 load helpers/all
 load helpers/courier
+load helpers/hoster
+
+teardown() {
+    [[ ! -e $STACK/hoster/httpd.pid ]] || stop_hoster
+}
 
 setup_file() {
     start_stack
@@ -137,4 +142,53 @@ found_by() {
         "fail $slow_URL/v2/health: "*time* ]] || fail "$output"
     assert_equal "$(jq -r '.[] | select(.check == "front" or .check == "private files").status' \
         <<<"$output")" ''
+}
+
+# Writes what a document root has of the gateway: .htaccess, and a program for each path that prints
+# its name and the header file_offset as it gets it: make_site [SHARED]
+make_site() {
+    local site=$STACK/home/public_html program
+    mkdir -p "$site/v2"
+    (
+        here=$BATS_TEST_TMPDIR home=$root url=$HOSTER links='' shared=${1-}
+        # shellcheck source=/dev/null
+        . "$root/tools/common.bash"
+        eval "$(sed -n '/^rewrites() {/,/^}/p' "$root/tools/hosting/pack")"
+        rewrites | sed -e '/^@rewrites@$/{r /dev/stdin' -e 'd}' \
+            "$root/tools/hosting/htaccess.root" >"$here/htaccess.root"
+        eval "$(sed -n '/^make_block() {/,/^}/p' "$root/tools/hosting/files.sh")"
+        say() { printf '%s\n' "$*"; }
+        make_block >"$site/.htaccess"
+    )
+    { echo 'Options +ExecCGI' && cat "$root/tools/hosting/htaccess.programs"; } \
+        >"$site/v2/.htaccess"
+    for program in graph_media root; do
+        printf '#!/bin/sh\ncat >/dev/null\nprintf "Content-Type: text/plain\\n\\n%s [%%s]" "$%s"' \
+            "$program" SWITCHBOARD_FILE_OFFSET >"$site/v2/$program"
+        chmod 755 "$site/v2/$program"
+    done
+}
+
+# Prints what the program of a path prints: answer_of PATH [option of curl...]
+answer_of() {
+    curl -sS -X POST "$HOSTER$1" -d x "${@:2}"
+}
+
+@test "where .htaccess is all there is, the header file_offset reaches the program of uploads" {
+    local shared path
+    start_hoster event cgid
+    for shared in '' yes; do
+        make_site "$shared"
+        for path in /v26.0/upload:abc?sig=x /graph/v21.0/upload:abc; do
+            printf 'case: %s %s\n' "$shared" "$path"
+            assert_equal "$(answer_of "$path" -H 'file_offset: 10000')" 'graph_media [10000]'
+            assert_equal "$(answer_of "$path" -H 'File_Offset: 0')" 'graph_media [0]'
+            assert_equal "$(answer_of "$path")" 'graph_media []'
+            assert_equal "$(answer_of "$path" -H 'file-offset: 7' -H 'Range: bytes=1-')" \
+                'graph_media []'
+            assert_equal "$(answer_of "$path" -H 'file_offset: 1 2"$x%{ENV:PATH}')" \
+                'graph_media [1 2"$x%{ENV:PATH}]'
+        done
+        assert_equal "$(answer_of /v2/nothing -H 'file_offset: 5')" 'root []'
+    done
 }
