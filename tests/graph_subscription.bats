@@ -341,6 +341,103 @@ of_app() { # METHOD [option of request...]
     assert_equal "$(webhooks)" ''
 }
 
+# --- the life of n8n's trigger ---
+
+# Does what the trigger does when its workflow is activated or listens for a test event. Prints
+# `made`, `there` when its subscription is there, or `taken` when another URL has it, where n8n
+# shows an error: activate URL NODE-ID FIELDS
+activate() {
+    local found
+    request POST /v19.0/oauth/access_token -H "$form" \
+        -d "client_id=$APP&client_secret=$secret&grant_type=client_credentials"
+    assert_text .access_token "$secret"
+    of_app GET -H 'Accept: application/json'
+    assert_status 200
+    found=$(gojq -r --argjson fields "$3" '.data[] | select(.object == "whatsapp_business_account"
+        and .active and ([.fields[].name] | sort) == ($fields | sort)) | .callback_url' "$body")
+    if [[ -n $found ]]; then
+        [[ $found == "$1" ]] && echo there || echo taken
+        return
+    fi
+    of_app POST -H "$json" -d "$(asking "$1" "$2" | gojq -c --arg fields "$3" '.fields = $fields')"
+    assert_done
+    echo made
+}
+
+deactivate() {
+    of_app DELETE -H "$json" -d '{"object":"whatsapp_business_account"}'
+    assert_done
+}
+
+# Prints what the trigger gives to its workflow, of the last POST: nothing if the signature is not
+# that of its secret over the bytes, or the object is another.
+given_to_workflow() {
+    local post
+    post=$(ls "$shop_DIR"/*.body | tail -n 1)
+    grep -qi "^x-hub-signature-256: sha256=$(openssl dgst -sha256 -hmac "$secret" -r "$post" |
+        cut -d ' ' -f 1)" "${post%.body}.head" || return 0
+    jq -c 'select(.object == "whatsapp_business_account") | .entry[].changes[]
+        | .value + {field} | [.field, .messages[0].from // .statuses[0].status]' "$post"
+}
+
+@test "n8n's trigger is activated, receives, answers, is tested, and deactivated" {
+    local secret node=0c1d9a5e-3f0e-4a52-9d0b-6b8f1c1a7e11 answer wamid
+    secret=$(switchboard scoped-token add "$EMAIL" --name n8n --scope manage)
+    answers shop hook "verify $node"
+    answers shop own "verify $node"
+    assert_equal "$(activate "$hook" "$node" '["messages"]')" made
+    assert_equal "$(webhooks)" "Graph API $APP $hook messages - all"
+    grep -qs "^GET /hook?hub.mode=subscribe&.*hub.verify_token=$node" "$shop_DIR"/*.head
+    # a message, the answer by the other node, and its status
+    assert_equal "$(path_of_message "$LINE")" 'hook '
+    assert_equal "$(given_to_workflow)" "[\"messages\",\"$P1\"]"
+    answer="{\"messaging_product\":\"whatsapp\",\"to\":\"$P1\",\"text\":{\"body\":\"Yes\"},"
+    answer+='"type":"text"}'
+    graph POST "/v13.0/$LINE/messages" -d "$answer"
+    assert_status 200
+    assert_sent "$answer"
+    wamid=$(gojq -r '.messages[0].id' "$body")
+    take "$(payload "$(status_of "$wamid" read "\"recipient_id\":\"$P1\"")")"
+    assert_equal "$(path_of_posts)" 'hook '
+    assert_equal "$(given_to_workflow)" '["messages","read"]'
+    # n8n starts again, listens for a test event meanwhile, and its user chooses other events
+    assert_equal "$(activate "$hook" "$node" '["messages"]')" there
+    assert_equal "$(activate "$own" "$node" '["messages"]')" taken
+    assert_equal "$(activate "$hook" "$node" '["messages","account_update"]')" made
+    assert_equal "$(webhooks)" "Graph API $APP $hook messages,account_update - all"
+    deactivate
+    assert_equal "$(webhooks)" ''
+    assert_equal "$(path_of_message "$LINE")" ''
+    # a test event, after which n8n ends the subscription, and once more when its user stops it
+    assert_equal "$(activate "$own" "$node" '["messages"]')" made
+    assert_equal "$(path_of_message "$LINE")" 'own '
+    assert_equal "$(given_to_workflow)" "[\"messages\",\"$P1\"]"
+    deactivate
+    deactivate
+    assert_equal "$(path_of_message "$LINE")" ''
+}
+
+@test "n8n's trigger keeps its subscription when another node's id is at the URL, or its secret ends" {
+    local secret node=0c1d9a5e-3f0e-4a52-9d0b-6b8f1c1a7e11
+    secret=$(switchboard scoped-token add "$EMAIL" --name n8n --scope manage)
+    answers shop hook "verify $node"
+    # so n8n answers a challenge whose token is not the node's id
+    answers shop own 'body {"message":"Workflow was started"}'
+    assert_equal "$(activate "$hook" "$node" '["messages"]')" made
+    of_app POST -H "$json" -d "$(asking "$own" "$node")"
+    assert_graph_error 400 2200 OAuthException 'Callback verification failed'
+    assert_equal "$(webhooks)" "Graph API $APP $hook messages - all"
+    switchboard scoped-token revoke "$EMAIL" \
+        "$(db 'SELECT id FROM scoped_token ORDER BY created_at DESC, id DESC LIMIT 1')"
+    request POST /v19.0/oauth/access_token -H "$form" \
+        -d "client_id=$APP&client_secret=$secret&grant_type=client_credentials"
+    assert_graph_error 401 190 OAuthException
+    of_app DELETE -H "$json" -d '{"object":"whatsapp_business_account"}'
+    assert_graph_error 401 190 OAuthException
+    assert_equal "$(path_of_message "$LINE")" 'hook '
+    assert_equal "$(given_to_workflow)" "[\"messages\",\"$P1\"]"
+}
+
 # --- subscribed_fields ---
 
 subscribe_fields() { # JSON
