@@ -460,6 +460,26 @@ forwards() {
     assert_text '.data[0].prefilled_message' Hi
     call DELETE "/v23.0/$LINE/message_qrdls/$code"
     assert_json .success true
+    # commands and openings of a chat, the key of flows, the numbers of a template
+    post "/v23.0/$LINE/conversational_automation" '{"enable_welcome_message":true,"prompts":["Book"],
+        "commands":[{"command_name":"menu","command_description":"Shows all"}]}'
+    assert_json .success true
+    call GET "/v23.0/$LINE?fields=conversational_automation"
+    assert_json '.conversational_automation.prompts' '["Book"]'
+    openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 2>/dev/null |
+        openssl pkey -pubout -out "$BATS_TEST_TMPDIR/key.pem"
+    call POST "/v23.0/$LINE/whatsapp_business_encryption" \
+        -H 'Content-Type: application/x-www-form-urlencoded' \
+        -d "business_public_key=$(jq -rRs @uri "$BATS_TEST_TMPDIR/key.pem")"
+    assert_json .success true
+    call GET "/v23.0/$LINE/whatsapp_business_encryption"
+    assert_text '.data[0].business_public_key_signature_status' VALID
+    call GET "/v23.0/$WABA/message_templates?limit=1"
+    code=$(value '.data[0].id')
+    call GET "/v23.0/$WABA/template_analytics?granularity=DAILY&start=$(date +%s)&end=$(($(
+        date +%s) + 1))&metric_types=SENT%2CREAD&template_ids=%5B$code%5D&limit=1"
+    assert_status 200
+    assert_text '.data[0].data_points[0].template_id' "$code"
     call GET "/v23.0/$LINE?fields=id,display_phone_number,throughput"
     assert_equal "$(value 'keys | join(" ")')" 'display_phone_number id throughput'
     # the sample of a header, in two parts
