@@ -22,7 +22,8 @@ static bool read_end(struct ingest *in, const char *id, bool *has_ended) {
 
 /* A mark as done that was set while it rang is not about its end. */
 static bool write_end(struct ingest *in, const struct store_update *update, const char *id) {
-    static struct statement s = {.sql = "UPDATE message SET body = ?2, done_at = ?3 WHERE id = ?1"};
+    static struct statement s = {.sql = "UPDATE message SET body = ?2, done_at = ?3 "
+                                        "WHERE id = ?1 AND type = 'call'"};
     const bool is_answered = update->message.call == CALL_ANSWERED;
     return sql_run(in->store, &s, TEXT(id), BLOB(update->body),
                    is_answered ? INTEGER(in->now) : NO_INTEGER);
