@@ -5,6 +5,14 @@ const {until, untilCount, untilEqual, untilText} = require('./until.js');
 
 const {SANDBOX} = process.env;
 
+// What is chosen as the sample of a header. The picture is a file of the test.
+const FILES = {
+    jpeg: null,
+    pdf: {name: 'order.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4\n%%EOF\n')},
+    mp4: {name: 'made.mp4', mimeType: 'video/mp4',
+        buffer: Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1')},
+};
+
 // The kinds of the platform's documentation: what is typed, by the names of fields, and the JSON
 // that must be sent for it, byte for byte, behind name and language.
 const KINDS = {
@@ -20,7 +28,7 @@ const KINDS = {
     '"category":"MARKETING","components":[{"type":"HEADER","format":"TEXT","text":"Our {{1}} is on!","example":{"header_text":["Summer Sale"]}},{"type":"BODY","text":"Come and see."},{"type":"FOOTER","text":"Use the buttons below to manage your subscriptions"}]'],
     namedHeader: [{headerKind: 'TEXT', header: 'Table for {{guests}} people', 'header.guests': '4', body: 'See you {{day}} then.', 'body.day': 'Friday'},
         '"category":"UTILITY","parameter_format":"NAMED","components":[{"type":"HEADER","format":"TEXT","text":"Table for {{guests}} people","example":{"header_text_named_params":[{"param_name":"guests","example":"4"}]}},{"type":"BODY","text":"See you {{day}} then.","example":{"body_text_named_params":[{"param_name":"day","example":"Friday"}]}}]'],
-    image: [{headerKind: 'IMAGE', file: true, body: 'Here it is.'},
+    image: [{headerKind: 'IMAGE', file: FILES.jpeg, body: 'Here it is.'},
         '"category":"UTILITY","components":[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["HANDLE"]}},{"type":"BODY","text":"Here it is."}]'],
     location: [{headerKind: 'LOCATION', body: 'Your driver is near.'},
         '"category":"UTILITY","components":[{"type":"HEADER","format":"LOCATION"},{"type":"BODY","text":"Your driver is near."}]'],
@@ -40,6 +48,28 @@ const KINDS = {
         '"category":"AUTHENTICATION","components":[{"type":"BODY","add_security_recommendation":true},{"type":"FOOTER","code_expiration_minutes":10},{"type":"BUTTONS","buttons":[{"type":"OTP","otp_type":"COPY_CODE","text":"Copy Code"}]}]'],
     plainCode: [{category: 'AUTHENTICATION', warns: false},
         '"category":"AUTHENTICATION","components":[{"type":"BODY","add_security_recommendation":false},{"type":"BUTTONS","buttons":[{"type":"OTP","otp_type":"COPY_CODE"}]}]'],
+    promotion: [{category: 'MARKETING', headerKind: 'TEXT', header: 'Our {{1}} is on!', 'header.1': 'Summer Sale',
+        body: 'Shop now through {{1}} and get {{2}} off of all our goods today.', 'body.1': 'the end of August', 'body.2': '25%', footer: 'Use the buttons below',
+        buttons: ['QUICK_REPLY', 'QUICK_REPLY'], 'button.0.text': 'More', 'button.1.text': 'Stop'},
+    '"category":"MARKETING","components":[{"type":"HEADER","format":"TEXT","text":"Our {{1}} is on!","example":{"header_text":["Summer Sale"]}},{"type":"BODY","text":"Shop now through {{1}} and get {{2}} off of all our goods today.","example":{"body_text":[["the end of August","25%"]]}},{"type":"FOOTER","text":"Use the buttons below"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"More"},{"type":"QUICK_REPLY","text":"Stop"}]}]'],
+    document: [{headerKind: 'DOCUMENT', file: FILES.pdf, body: 'Thank you for your order, {{1}}! Your confirmation number is {{2}}. Use the buttons below if you have a question.', 'body.1': 'Pablo',
+        'body.2': '860198-230332', buttons: ['PHONE_NUMBER', 'URL'], 'button.0.text': 'Call', 'button.0.phone': '15550051310',
+        'button.1.text': 'Contact support', 'button.1.url': 'https://www.example.com/support'},
+    '"category":"UTILITY","components":[{"type":"HEADER","format":"DOCUMENT","example":{"header_handle":["HANDLE"]}},{"type":"BODY","text":"Thank you for your order, {{1}}! Your confirmation number is {{2}}. Use the buttons below if you have a question.","example":{"body_text":[["Pablo","860198-230332"]]}},{"type":"BUTTONS","buttons":[{"type":"PHONE_NUMBER","text":"Call","phone_number":"15550051310"},{"type":"URL","text":"Contact support","url":"https://www.example.com/support"}]}]'],
+    video: [{category: 'MARKETING', headerKind: 'VIDEO', file: FILES.mp4, body: 'See how it is made.', footer: 'No sound'},
+        '"category":"MARKETING","components":[{"type":"HEADER","format":"VIDEO","example":{"header_handle":["HANDLE"]}},{"type":"BODY","text":"See how it is made."},{"type":"FOOTER","text":"No sound"}]'],
+    links: [{body: 'Two pages for you.', buttons: ['URL', 'URL'], 'button.0.text': 'Track', 'button.0.url': 'https://www.example.com/track/{{1}}',
+        'button.0.sample': 'SKBUP2', 'button.1.text': 'Help', 'button.1.url': 'https://www.example.com/help'},
+    '"category":"UTILITY","components":[{"type":"BODY","text":"Two pages for you."},{"type":"BUTTONS","buttons":[{"type":"URL","text":"Track","url":"https://www.example.com/track/{{1}}","example":["SKBUP2"]},{"type":"URL","text":"Help","url":"https://www.example.com/help"}]}]'],
+    place: [{headerKind: 'LOCATION', body: 'Hello {{1}}! Your order {{2}} is on its way to the place above, and comes today.', 'body.1': 'Mark', 'body.2': '#566701',
+        footer: 'To stop these messages, press the button', buttons: ['QUICK_REPLY'], 'button.0.text': 'Stop Delivery Updates'},
+    '"category":"UTILITY","components":[{"type":"HEADER","format":"LOCATION"},{"type":"BODY","text":"Hello {{1}}! Your order {{2}} is on its way to the place above, and comes today.","example":{"body_text":[["Mark","#566701"]]}},{"type":"FOOTER","text":"To stop these messages, press the button"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Stop Delivery Updates"}]}]'],
+    offer: [{category: 'MARKETING', headerKind: 'IMAGE', file: FILES.jpeg, body: 'Hi {{name}}, this month you may take {{share}} off of everything in our shop.', 'body.name': 'Ann',
+        'body.share': '20%', footer: 'Once for each customer', buttons: ['COPY_CODE', 'URL'], 'button.0.sample': 'SPRING20',
+        'button.1.text': 'Shop', 'button.1.url': 'https://www.example.com/shop'},
+    '"category":"MARKETING","parameter_format":"NAMED","components":[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["HANDLE"]}},{"type":"BODY","text":"Hi {{name}}, this month you may take {{share}} off of everything in our shop.","example":{"body_text_named_params":[{"param_name":"name","example":"Ann"},{"param_name":"share","example":"20%"}]}},{"type":"FOOTER","text":"Once for each customer"},{"type":"BUTTONS","buttons":[{"type":"COPY_CODE","example":"SPRING20"},{"type":"URL","text":"Shop","url":"https://www.example.com/shop"}]}]'],
+    shortCode: [{category: 'AUTHENTICATION', warns: false, minutes: '5', codeButton: 'Copy'},
+        '"category":"AUTHENTICATION","components":[{"type":"BODY","add_security_recommendation":false},{"type":"FOOTER","code_expiration_minutes":5},{"type":"BUTTONS","buttons":[{"type":"OTP","otp_type":"COPY_CODE","text":"Copy"}]}]'],
 };
 
 const named = (page, name) => page.locator(`main [name="${name}"]`);
@@ -59,8 +89,8 @@ async function type(page, values, jpeg) {
         else if (name === 'warns')
             await named(page, name).setChecked(value);
         else if (name === 'file') {
-            await named(page, 'sample').setInputFiles(jpeg);
-            await page.getByText('parcel.jpg is uploaded').waitFor();
+            await named(page, 'sample').setInputFiles(value ?? jpeg);
+            await page.getByText(`${value?.name ?? 'parcel.jpg'} is uploaded`).waitFor();
         } else
             await named(page, name).fill(value);
     }
@@ -105,7 +135,7 @@ exports.kinds = async ({page, open, logIn, step}, jpeg) => {
             `{"name":"${name}","language":"en_US",${json}}`);
         assert.equal(passed, body, 'the platform got other bytes');
     }
-    assert.ok(Object.keys(KINDS).length >= 10);
+    assert.ok(Object.keys(KINDS).length >= 20);
 };
 
 exports.drafts = async ({page, open, logIn, step}) => {
