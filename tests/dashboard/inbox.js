@@ -667,7 +667,7 @@ const callLines = (page) => page.locator('.message:not(.type-text) .bubble .stro
     .allInnerTexts();
 
 exports.calls = async ({page, open, logIn, step, BASE}) => {
-    const person = {phone: '16505551014', name: 'Often Calling'};
+    const person = {phone: '16505551060', name: 'Often Calling'};
     const now = Math.floor(Date.now() / 1000) - 3000;
     const at = (minutes) => ({timestamp: String(now + minutes * 60)});
     const call = (kind, id, minutes, message = {}) => platform(BASE, {...person, kind,
