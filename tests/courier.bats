@@ -577,6 +577,7 @@ first_failed() {
     id=$(add_events A)
     courier_once
     db 'UPDATE webhook SET updated_at = 0, failing_since = failing_since - 864000000'
+    db 'UPDATE outbox SET next_attempt_at = next_attempt_at + 3600000' # a slow machine: not yet
     answers A no
     add_events A >/dev/null
     courier_once
