@@ -28,13 +28,14 @@ struct pace_line *pace_find(struct pace *pace, const char *line_id, bool is_coex
 
 static void fill(struct pace_line *line, bool is_coexisting, int64_t now) {
     const double most = set_rate(is_coexisting);
-    const double seconds = (double)(now - line->filled_at) / SECOND;
+    const double seconds = (double)(now - line->filled_at) / (double)SECOND;
     if (seconds <= 0)
         return;
     line->rate += seconds * rise * most;
     if (line->rate > most)
         line->rate = most;
-    const double depth = line->rate / INTERVALS > 1 ? line->rate / INTERVALS : 1;
+    const double share = line->rate / (double)INTERVALS;
+    const double depth = share > 1 ? share : 1;
     line->tokens += seconds * line->rate;
     if (line->tokens > depth)
         line->tokens = depth;
