@@ -122,15 +122,6 @@ enum store_result store_delete_old_trail(struct store *store, int64_t before, si
     static struct statement old = {
         .sql = "DELETE FROM trail WHERE id IN (SELECT id FROM trail WHERE at < ?1 "
                "ORDER BY at LIMIT ?2)"};
-    bool is_free = false;
-    *removed = 0;
-    sql_start(store, &find, INTEGER(before));
-    if (!sql_row(store, &find))
-        return sql_result(store); /* without taking the write lock */
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &old, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    const struct parameter parameters[] = {INTEGER(before), INTEGER(ROWS_AT_ONCE)};
+    return chore_do(store, &(struct chore){&find, &old, parameters, 1, 2}, removed);
 }

@@ -144,16 +144,8 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
         .sql = "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key "
                "FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2) "
                "AND NOT created_at >= ?1"};
-    sql_start(store, &find, INTEGER(before));
-    if (!sql_row(store, &find))
-        return sql_result(store);
-    sql_stop(&find);
-    bool is_free = false;
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &keys, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    const struct parameter parameters[] = {INTEGER(before), INTEGER(ROWS_AT_ONCE)};
+    return chore_do(store, &(struct chore){&find, &keys, parameters, 1, 2}, removed);
 }
 
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed) {
@@ -224,15 +216,7 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
                "ELSE failing_since END, updated_at = CASE WHEN updated_at > ?2 THEN ?1 "
                "ELSE updated_at END WHERE " WEBHOOK_WITH_WRONG_TIMES};
     const struct parameter times[] = {INTEGER(now), INTEGER(now + longest_probe_wait)};
-    sql_start(store, &find, times[0], times[1]);
-    if (!sql_row(store, &find))
-        return sql_result(store);
-    sql_stop(&find);
-    bool is_free = false;
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) && sql_run(store, &mend, times[0], times[1]))
-            *mended = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    return chore_do(store, &(struct chore){&find, &mend, times, 2, 2}, mended);
 }
 
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,

@@ -18,19 +18,11 @@ static enum store_result delete_state(struct store *store, const char *state, in
                                       size_t *removed) {
 #define OLD                                                                                        \
     "SELECT id FROM outgoing WHERE finished_at IS NOT NULL AND state = ?1 AND finished_at <= ?2 "  \
-    "AND NOT (state = 'accepted' AND is_recorded = 0) ORDER BY finished_at LIMIT ?3"
-    static struct statement find = {.sql = OLD};
-    static struct statement s = {.sql = "DELETE FROM outgoing WHERE id IN (" OLD ")"};
-    bool is_free = false;
-    sql_start(store, &find, TEXT(state), INTEGER(until), INTEGER(1));
-    if (!sql_row(store, &find))
-        return sql_result(store); /* without taking the write lock */
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &s, TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    "AND NOT (state = 'accepted' AND is_recorded = 0) ORDER BY finished_at LIMIT "
+    static struct statement find = {.sql = OLD "1"};
+    static struct statement s = {.sql = "DELETE FROM outgoing WHERE id IN (" OLD "?3)"};
+    const struct parameter parameters[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
+    return chore_do(store, &(struct chore){&find, &s, parameters, 2, 3}, removed);
 }
 
 enum store_result store_delete_old_outgoing(struct store *store, int64_t now, size_t *removed) {
@@ -55,24 +47,16 @@ enum store_result store_delete_old_outgoing(struct store *store, int64_t now, si
     "AND c.bsuid = o.recipient AND c.held_at IS NOT NULL) "                                        \
     "AND NOT EXISTS (SELECT 1 FROM contact_alias a JOIN contact c ON c.id = a.contact_id "         \
     "WHERE a.account_id = o.account_id AND a.identity = o.recipient "                              \
-    "AND c.held_at IS NOT NULL) LIMIT ?4"
+    "AND c.held_at IS NOT NULL) LIMIT "
 
 enum store_result outgoing_prune(struct store *store, const char *user_id, int64_t before,
                                  size_t *removed) {
-    static struct statement find = {.sql = OLD_OF_USER};
+    static struct statement find = {.sql = OLD_OF_USER "1"};
     static struct statement s = {.sql = "DELETE FROM outgoing WHERE state <> 'accepted' "
-                                        "AND id IN (" OLD_OF_USER ")"};
+                                        "AND id IN (" OLD_OF_USER "?4)"};
     char least[ID_SIZE];
-    bool is_free = false;
     id_least(least, "out_", before);
-    const struct parameter user = TEXT(user_id), ended = INTEGER(before), made = TEXT(least);
-    sql_start(store, &find, user, ended, made, INTEGER(1));
-    if (!sql_row(store, &find))
-        return sql_result(store);
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &s, user, ended, made, INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    const struct parameter parameters[] = {TEXT(user_id), INTEGER(before), TEXT(least),
+                                           INTEGER(ROWS_AT_ONCE)};
+    return chore_do(store, &(struct chore){&find, &s, parameters, 3, 4}, removed);
 }
