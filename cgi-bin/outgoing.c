@@ -23,11 +23,8 @@ static int reply_rows(struct request *rq, const struct store_outgoing *rows, siz
     const size_t shown = count < limit ? count : limit;
     struct json_writer data;
     paging_start(rq, &data);
-    for (size_t i = 0; i < shown; i++) {
-        json_write_object(&data, NULL);
+    for (size_t i = 0; i < shown; i++)
         outgoing_json_write(&data, &rows[i]);
-        json_write_end(&data);
-    }
     return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
 }
 
@@ -68,9 +65,7 @@ static int get_rows(struct request *rq) {
 static int write_row(struct request *rq, const struct store_outgoing *row) {
     struct json_writer data;
     json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
     outgoing_json_write(&data, row);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

@@ -11,13 +11,15 @@ struct upload_form {
     const char *type;        /* the Content-Type of the form */
 };
 
-/* A part before the file. Its bytes are written as they are, so neither may come from a client. */
+/* A part before the file. Its bytes are written as they are, so a value from a client must have
+ * been checked, as the media type of an upload is. */
 struct upload_text {
     const char *name, *value;
 };
 
 /* Returns the form; everything in it lives in `arena`. `texts` ends with a NULL name. The file's
- * part is called `file`; `file_name` may have any bytes, `file_type` is a media type. */
+ * part is called `file`; `file_name` may have any bytes, `file_type` is a
+ * media type that was checked. */
 struct upload_form upload_form_make(struct arena *arena, const struct upload_text *texts,
                                     const char *file_name, const char *file_type);
 

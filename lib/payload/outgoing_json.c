@@ -10,6 +10,7 @@ static void write_text(struct json_writer *out, const char *name, const char *te
 }
 
 void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row) {
+    json_write_object(out, NULL);
     json_write_text(out, "id", row->id);
     json_write_text(out, "state", row->state);
     write_text(out, "reason", row->reason);
@@ -29,4 +30,5 @@ void outgoing_json_write(struct json_writer *out, const struct store_outgoing *r
     json_write_time_or_null(out, "finishedAt", row->finished_at);
     write_text(out, "retryOf", row->retry_of);
     write_text(out, "retriedAs", row->retried_as);
+    json_write_end(out);
 }

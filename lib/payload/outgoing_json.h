@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "store/outgoing.h"
 
-/* Writes the members of the open object. */
+/* Writes the row as an object without a name. */
 void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row);
 
 #endif
