@@ -8,9 +8,7 @@ load helpers/courier
 setup_file() {
     start_stack
     make_user
-    api POST /v2/webhooks/config \
-        -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
-    assert_success
+    make_webhook
 }
 
 setup() {

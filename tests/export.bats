@@ -98,7 +98,7 @@ in_document() {
 @test "a contact that was merged into another is exported with it, with its events and former identities" {
     local document former
     make_user
-    api POST /v2/webhooks/config -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    make_webhook
     writes wamid.1 $A "$NOW" 'By phone'
     former=$(contact_of $A)
     take "$(payload "$(change messages "\"messages\":[{\"from_user_id\":\"$USER_ID\",\"id\":\"wamid.2\",

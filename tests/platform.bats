@@ -9,9 +9,7 @@ load helpers/webhook
 setup_file() {
     start_stack
     make_user
-    api POST /v2/webhooks/config \
-        -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
-    assert_success
+    make_webhook
 }
 
 setup() {
@@ -654,6 +652,22 @@ owner_of() {
     assert_equal "$(for id in 1 2 3 4 5; do owner_of wamid.$id; done)" \
         "$(printf '%s\n' $B1 $B1 $B2 $B2 $B2)"
     assert_contacts none/$B1 $P1/$B2
+}
+
+# bats test_tags=direct
+@test "a contact that gets messages of one on hold, by a later report, is on hold too" {
+    local report
+    take_after 0 wamid.1 $B1
+    take_after 100 wamid.2 ''
+    assert_equal "$(owner_of wamid.2)" $B1
+    assert_only_contact $P1/$B1
+    switchboard contact hold "$contact" >/dev/null
+    # at 50 s the person had left the number, so the second message is of another person
+    report=$(payload "$(system wamid.s $P1 "\"wa_id\":\"$P2\",\"user_id\":\"$B1\",\"type\":\"user_changed_number\"")")
+    take "${report/1780000000/1780000050}"
+    assert_contacts $P1/none $P2/$B1
+    assert_equal "$(owner_of wamid.2)" ''
+    assert_equal "$(db "SELECT count(*) FROM contact WHERE account_id = '$ACCOUNT' AND held_at IS NOT NULL")" 2
 }
 
 # bats test_tags=direct

@@ -12,9 +12,7 @@ MOST_BYTES=4194304 MOST_UPDATES=10000
 setup_file() {
     start_stack
     make_user
-    api POST /v2/webhooks/config \
-        -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
-    assert_success
+    make_webhook
     switchboard event enable message.status "$EMAIL" >/dev/null
 }
 

@@ -184,7 +184,7 @@ check_write() { # WHAT CALL
 have_payload() {
     local payload=$STACK/payload
     of_file
-    api POST /v2/webhooks/config -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    make_webhook
     add_forwards
     make_account_line
     mixed_payload >"$payload"

@@ -25,7 +25,7 @@ make_person() {
     local user
     make_user
     user=$(user_id)
-    api POST /v2/webhooks/config -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    make_webhook
     db "UPDATE webhook SET event_types = 'message.received lead.created message.status contact.erased' WHERE user_id = '$user'"
     db "INSERT INTO webhook (id, user_id, kind, url, code, fields, splits_messages, created_at, updated_at)
         SELECT 'whk_all' || id, user_id, 'forward', 'http://127.0.0.1:9/all', code, '*', 0, 1, 1

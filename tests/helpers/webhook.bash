@@ -17,6 +17,13 @@ make_account_line() {
     switchboard line add "$ACCOUNT" --phone-number-id "$LINE" --number +15550100001 >/dev/null
 }
 
+# Gives the user of make_user a webhook, at a port that refuses connections: its events stay pending.
+make_webhook() {
+    api POST /v2/webhooks/config \
+        -d '{"webhookUrl":"http://127.0.0.1:9/hook","webhookCode":"test-code"}'
+    assert_success
+}
+
 # Prints the signature of a file: sign FILE [SECRET]
 sign() {
     local hash
