@@ -97,7 +97,7 @@ $(SOAK_PROGRAMS): LIBS = $(SODIUM) $(CURL) -lpthread
 # functions of the C library and of libcurl instead of the libraries' own.
 WORLD := $(BUILD)/world
 WORLD_CGI := messages platform threads
-WORLD_TOOLS := courier switchboard
+WORLD_TOOLS := courier sender switchboard
 WORLD_OBJECTS := $(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o) \
     $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/world/*.c)) $(ADMIN_OBJECTS) $(BUILD)/linked.o
 $(WORLD_CGI:%=$(WORLD)/%.o): $(WORLD)/%.o: cgi-bin/%.c

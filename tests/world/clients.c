@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "world.h"
 
@@ -9,10 +10,11 @@ enum { ATTEMPTS = 30 };
 
 /* A send: the act of this number. */
 static struct sent {
-    bool is_used, has_key, is_done, is_on_its_way;
+    bool is_used, has_key, is_queued, is_done, is_on_its_way;
     int status; /* of the last answer; 0: none */
     int attempts, accepted;
     int64_t accepted_at; /* by the platform, the last time */
+    int64_t send_at;     /* of a queued send, ms of the host's clock; 0: at once */
     const char *phone;   /* of the recipient */
     const char *token;   /* of the last attempt */
     uint64_t random;
@@ -35,17 +37,28 @@ static bool is_final(const struct sent *sent) {
     return status >= 200 && status < 500 && status != 401 && status != 409 && status != 429;
 }
 
-static void read_wamid(struct sent *sent, const struct answer *answer) {
-    struct json body;
+/* The id of the message, or of the row of a queued send. */
+static const char *read_id(const struct answer *answer) {
+    struct json body, message;
     struct json_error error;
     if (json_read(&world.arena, answer->body, &body, &error)) {
         world_violate("an answer is not JSON: %s", answer->text);
-        return;
+        return NULL;
     }
-    sent->wamid =
-        json_text(json_get(json_first(json_find(body, "data.messages")), "id"), &world.arena);
-    if (!sent->wamid)
+    message = answer->status == 202 ? json_get(body, "data")
+                                    : json_first(json_find(body, "data.messages"));
+    const char *id = json_text(json_get(message, "id"), &world.arena);
+    if (!id)
         world_violate("an answer names no message: %s", answer->text);
+    return id;
+}
+
+static void take_row(struct sent *sent, const struct answer *answer) {
+    const char *id = read_id(answer);
+    if (!sent->is_queued)
+        world_violate("a send was queued, which its client did not ask for");
+    if (id)
+        queue_took(id, (size_t)(sent - sends), sent->phone, sent->send_at);
 }
 
 static void after_attempt(void *subject, const struct answer *answer) {
@@ -54,13 +67,25 @@ static void after_attempt(void *subject, const struct answer *answer) {
     sent->status = answer->status;
     world_check_answer("a send", answer->status, answer->text);
     if (answer->status == 200) {
-        read_wamid(sent, answer);
+        sent->wamid = read_id(answer);
         world_at(world_now() + random_below(&sent->random, 100) * (SECOND / 20), read_back, sent,
                  0);
     }
+    if (answer->status == 202)
+        take_row(sent, answer);
     sent->is_done = is_final(sent) || sent->attempts >= ATTEMPTS;
     if (!sent->is_done)
         world_at(world_now() + (1 + random_below(&sent->random, 300)) * SECOND, attempt, sent, 0);
+}
+
+static const char *body_of(const struct sent *sent) {
+    char at[CLOCK_ISO8601_SIZE];
+    const char *body = world_print("{\"phoneNumberId\":\"%s\",\"to\":\"%s\",\"text\":\"out-%zu\"",
+                                   gateway_line, sent->phone, (size_t)(sent - sends));
+    if (!sent->send_at)
+        return world_print("%s}", body);
+    clock_format(sent->send_at, at);
+    return world_print("%s,\"sendAt\":\"%s\"}", body, at);
 }
 
 static void attempt(struct event *event) {
@@ -70,20 +95,21 @@ static void attempt(struct event *event) {
         world_at(world_now() + SECOND, attempt, sent, 0);
         return;
     }
+    const char *key = sent->has_key ? world_print("HTTP_IDEMPOTENCY_KEY=key-%zu", number) : NULL;
+    const char *prefer = sent->is_queued ? "HTTP_PREFER=respond-async" : NULL;
     sent->attempts++;
     sent->token = gateway_token;
     sent->is_on_its_way = true;
-    gateway_request(&(struct request){
-        .method = "POST",
-        .script = "/v2/messages",
-        .info = "/send/text",
-        .body = world_print("{\"phoneNumberId\":\"%s\",\"to\":\"%s\",\"text\":\"out-%zu\"}",
-                            gateway_line, sent->phone, number),
-        .headers = {world_print("HTTP_AUTHORIZATION=Bearer %s", gateway_token),
-                    sent->has_key ? world_print("HTTP_IDEMPOTENCY_KEY=key-%zu", number) : NULL},
-        .end = after_attempt,
-        .subject = sent,
-        .random = random_next(&sent->random)});
+    gateway_request(
+        &(struct request){.method = "POST",
+                          .script = "/v2/messages",
+                          .info = "/send/text",
+                          .body = body_of(sent),
+                          .headers = {world_print("HTTP_AUTHORIZATION=Bearer %s", gateway_token),
+                                      key ? key : prefer, key ? prefer : NULL},
+                          .end = after_attempt,
+                          .subject = sent,
+                          .random = random_next(&sent->random)});
 }
 
 void clients_send(const struct act *act, size_t number) {
@@ -91,6 +117,9 @@ void clients_send(const struct act *act, size_t number) {
     *sent = (struct sent){.is_used = true, .random = act->random};
     sent->phone = people_phone(&sent->random);
     sent->has_key = random_chance(&sent->random, 85);
+    sent->is_queued = world.queues && random_chance(&sent->random, 80);
+    if (sent->is_queued && random_chance(&sent->random, 30))
+        sent->send_at = world_host_clock() + (10 + random_below(&sent->random, 3600)) * 1000;
     world_at(world_now(), attempt, sent, 0);
 }
 
@@ -134,6 +163,13 @@ static void read_back(struct event *event) {
                           .end = after_read,
                           .subject = sent,
                           .random = random_next(&sent->random)});
+}
+
+bool clients_await_sender(void) {
+    for (size_t i = 0; i < ACTS; i++)
+        if (sends[i].is_queued && !sends[i].is_done)
+            return true;
+    return false;
 }
 
 bool clients_are_done(void) {

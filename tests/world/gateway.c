@@ -18,10 +18,13 @@ int messages_main(int argc, char **argv);
 int platform_main(int argc, char **argv);
 int threads_main(int argc, char **argv);
 int courier_main(int argc, char **argv);
+int sender_main(int argc, char **argv);
 int switchboard_main(int argc, char **argv);
 
 enum { WORDS = 32 }; /* of a command line */
 
+/* A sender is killed more often, since only a few of its steps are between a POST and its record.
+ */
 enum { KILLED_OF_100 = 6 };
 
 const char *gateway_token, *gateway_line = "800000000001";
@@ -354,6 +357,12 @@ void gateway_run_courier(int64_t duration, uint64_t random) {
         start_tool(courier_main, 2, (char *[]){"courier", "--once", NULL}, random, NULL);
 }
 
+void gateway_run_sender(int64_t duration, uint64_t random) {
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%llds", (long long)(duration / SECOND));
+    start_tool(sender_main, 3, (char *[]){"sender", "--for", seconds, NULL}, random, NULL);
+}
+
 static void run_command(const char *line, uint64_t random, command_end *end) {
     char copy[200], *arguments[WORDS];
     snprintf(copy, sizeof copy, "%s", line);
@@ -418,18 +427,21 @@ void gateway_end(void) {
             process_kill(i);
 }
 
+void gateway_kill(int process) {
+    const struct answer none = {.status = 0, .body = slice_of(""), .text = ""};
+    const bool is_request = running[process].is_request;
+    process_kill(process);
+    running[process].is_request = false;
+    if (is_request)
+        running[process].request.end(running[process].request.subject, &none);
+    else
+        end_command(process, false);
+}
+
 void gateway_fail_power(uint64_t random) {
-    struct answer none = {.status = 0, .body = slice_of(""), .text = ""};
-    for (int i = 0; i < PROCESSES; i++) {
-        if (world_shared->processes[i].state == PROCESS_FREE)
-            continue;
-        process_kill(i);
-        if (running[i].is_request)
-            running[i].request.end(running[i].request.subject, &none);
-        else
-            end_command(i, false);
-        running[i].is_request = false;
-    }
+    for (int i = 0; i < PROCESSES; i++)
+        if (world_shared->processes[i].state != PROCESS_FREE)
+            gateway_kill(i);
     world.power_failures++;
     world.lost_writes += disk_fail_power(&random);
 }
@@ -481,23 +493,27 @@ static bool has_records(void) {
     return tally.waiting > 0;
 }
 
-static int64_t read_next_work(void) {
-    if (has_records())
-        return 0;
-    return gateway_number("SELECT min(at) FROM (SELECT min(next_attempt_at) AS at FROM delivery "
-                          "WHERE state = 'pending' UNION ALL "
-                          "SELECT min(due_at) FROM erasure WHERE ended_at IS NULL)");
-}
+static const char *const next_work[] = {
+    [COURIER] = "SELECT min(at) FROM (SELECT min(next_attempt_at) AS at FROM delivery "
+                "WHERE state = 'pending' UNION ALL "
+                "SELECT min(due_at) FROM erasure WHERE ended_at IS NULL)",
+    [SENDER] = "SELECT min(at) FROM (SELECT min(CASE state WHEN 'queued' THEN "
+               "min(max(send_at, next_at), expires_at) ELSE 0 END) AS at FROM outgoing "
+               "WHERE finished_at IS NULL UNION ALL "
+               "SELECT 0 FROM outgoing WHERE state = 'accepted' AND is_recorded = 0)",
+};
 
 /* Read again only after a process has run: a parse of the schema takes longer than most requests.
  */
-int64_t gateway_next_work(void) {
-    static int64_t next;
+int64_t gateway_next_work(enum worker worker) {
+    static int64_t next[2];
     static uint64_t known; /* the state of the world in which it was read */
     const uint64_t state =
         random_of(world.seed, world_shared->programs_started) + world.power_failures;
-    if (known != state || !gateway_is_idle())
-        next = read_next_work();
+    if (known != state || !gateway_is_idle()) {
+        next[COURIER] = has_records() ? 0 : gateway_number(next_work[COURIER]);
+        next[SENDER] = gateway_number(next_work[SENDER]);
+    }
     known = gateway_is_idle() ? state : 0;
-    return next;
+    return next[worker];
 }

@@ -110,12 +110,15 @@ void platform_report_crowd(const char *members, uint64_t *random) {
     add_post("messages", 2, members, random, 0);
 }
 
-/* A status may come long after it was reached. */
+/* A status may come long after it was reached. The message of a queued send, of the row, has one at
+ * least. */
 static void report_statuses(const char *wamid, const char *phone, const char *recipient,
-                            uint64_t *random) {
+                            const char *row, uint64_t *random) {
     static const char *const kinds[] = {"sent", "delivered", "read"};
     int64_t at = 0;
-    const size_t count = random_below(random, 4);
+    const size_t least = row != NULL, count = least + random_below(random, 4 - (unsigned)least);
+    if (row)
+        recipient = world_print("%s,\"biz_opaque_callback_data\":\"%s\"", recipient, row);
     for (size_t i = 0; i < count; i++) {
         const int64_t late =
             random_chance(random, 10) ? random_below(random, 24 * 3600) * SECOND : 0;
@@ -156,6 +159,7 @@ static void reply(struct call *answer, int status, const char *body) {
 /* The text of the send names the act: out-N. */
 static void accept_send(struct json body, struct call *answer, uint64_t *random) {
     const char *text = json_text(json_find(body, "text.body"), &world.arena);
+    const char *row = json_text(json_get(body, "biz_opaque_callback_data"), &world.arena);
     const char *to = json_text(json_get(body, "to"), &world.arena);
     size_t number = 0;
     if (!text || sscanf(text, "out-%zu", &number) != 1 || !to) {
@@ -170,8 +174,11 @@ static void accept_send(struct json body, struct call *answer, uint64_t *random)
               "{\"error\":{\"message\":\"Undeliverable\",\"code\":131026,\"type\":\"x\"}}");
         return;
     }
+    row = row && strncmp(row, "out_", 4) == 0 ? row : NULL;
     clients_accepted(number, wamid);
-    report_statuses(wamid, to, recipient, random);
+    if (row)
+        queue_accepted(row, number, to, wamid);
+    report_statuses(wamid, to, recipient, row, random);
     reply(answer, 200,
           world_print("{\"messaging_product\":\"whatsapp\",\"contacts\":[{\"input\":\"%s\","
                       "\"wa_id\":\"%s\"}],\"messages\":[{\"id\":\"%s\"}]}",

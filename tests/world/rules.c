@@ -24,6 +24,8 @@ static const struct rule {
     {"the sequence of events has a gap or a repetition",
      "SELECT max(n) - 1 FROM (SELECT count(*) AS n FROM event GROUP BY user_id, is_forward, "
      "sequence UNION SELECT 1)"},
+    {"a queued send has no outcome", "SELECT count(*) FROM outgoing WHERE finished_at IS NULL OR "
+                                     "(state = 'accepted' AND is_recorded = 0)"},
     {"an erasure has not ended", "SELECT count(*) FROM erasure WHERE ended_at IS NULL"},
     {"a contact that was erased is there", "SELECT count(*) FROM contact WHERE id IN (SELECT "
                                            "contact_id FROM erasure)"},

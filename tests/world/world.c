@@ -36,8 +36,10 @@ static struct {
     uint64_t added;
 } events;
 
-enum { CALM_WORLDS = 24 };   /* one of so many is calm */
-enum { ERASING_WORLDS = 7 }; /* in one of so many people are erased */
+enum { CALM_WORLDS = 24 };    /* one of so many is calm */
+enum { ERASING_WORLDS = 7 };  /* in one of so many people are erased */
+enum { QUEUEING_WORLDS = 6 }; /* in one of so many most sends are queued */
+enum { KILLED_OF_100 = 12 };  /* callers of the platform in such a world */
 
 static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",    "outage", "power",
                                                  "full",  "clock", "courier", "move",   "keys",
@@ -116,6 +118,10 @@ int64_t world_clock(void) {
     return platform_clock + world_shared->now / 1000;
 }
 
+int64_t world_host_clock(void) {
+    return world_shared->clock + world_shared->now / 1000;
+}
+
 static bool is_before(const struct event *a, const struct event *b) {
     return a->at != b->at ? a->at < b->at : a->number < b->number;
 }
@@ -154,22 +160,30 @@ static struct event next_event(void) {
 
 /* --- the network --- */
 
-/* A call arrives at its receiver, whose answer is on its way back then. */
 static void return_answer(struct event *event) {
     struct call *call = event->subject;
     if (call->number == (uint64_t)event->value)
         call->state = call->owner < 0 ? CALL_FREE : CALL_ANSWERED;
 }
 
+/* A call arrives at its receiver, whose answer is on its way back then. Where sends are queued some
+ * callers die meanwhile, which few would do at a random step. */
 static void arrive(struct event *event) {
     struct call *call = event->subject;
     uint64_t random = random_of(world.seed, (uint64_t)event->value + (UINT64_C(1) << 40));
     int64_t wait = 0;
-    if (strstr(call->url, "platform.test"))
+    const bool is_platform = strstr(call->url, "platform.test");
+    if (is_platform)
         platform_receive(call, &random, &wait);
     else
         receivers_receive(call, &random, &wait);
     world_at(world_now() + wait, return_answer, call, (int64_t)call->number);
+    if (world.queues && is_platform && call->owner >= 0 && world_now() < world.quiet_at &&
+        random_chance(&random, KILLED_OF_100)) {
+        world_note("process %d is killed while the platform answers", call->owner);
+        world.kills++;
+        gateway_kill(call->owner);
+    }
 }
 
 static void route_calls(void) {
@@ -326,6 +340,7 @@ static void make_acts(uint64_t seed) {
     int64_t at = SECOND;
     world.is_calm = seed % CALM_WORLDS == 5;
     world.erases = !world.is_calm && seed % ERASING_WORLDS == 3;
+    world.queues = !world.is_calm && seed % QUEUEING_WORLDS == 4;
     if (world.is_calm) {
         make_calm_acts(&random);
         return;
@@ -347,14 +362,23 @@ static void make_acts(uint64_t seed) {
     world.quiet_at = at + SECOND;
 }
 
-/* cron starts a courier when it has work, if none runs. */
+static int64_t first_of(int64_t a, int64_t b) {
+    return b < 0 || (a >= 0 && a < b) ? a : b;
+}
+
+/* cron starts a courier when it has work, and a sender when it has work or a client waits for one.
+ */
 static void cron(struct event *event) {
-    const int64_t next = gateway_next_work();
-    const int64_t now = world_shared->clock + world_now() / 1000;
+    uint64_t random = random_of(world.seed, (uint64_t)event->value + (UINT64_C(1) << 41));
+    const int64_t courier = gateway_next_work(COURIER), sender = gateway_next_work(SENDER);
+    const int64_t next = clients_await_sender() ? 0 : first_of(courier, sender);
+    const int64_t now = world_host_clock();
     int64_t pause = CRON_SECONDS * SECOND;
-    if (next >= 0 && next <= now)
-        gateway_run_courier(0, random_of(world.seed, (uint64_t)event->value + (UINT64_C(1) << 41)));
-    else if (next > now + 10 * 60000 && world_now() > world.quiet_at)
+    if (courier >= 0 && courier <= now)
+        gateway_run_courier(0, random);
+    if (clients_await_sender() || (sender >= 0 && sender <= now))
+        gateway_run_sender((1 + random_below(&random, 90)) * SECOND, random);
+    if (next > now + 10 * 60000 && world_now() > world.quiet_at)
         pause = (next - now) * 1000;
     world_at(world_now() + (pause < 3 * HOUR ? pause : 3 * HOUR), cron, NULL, event->value + 1);
 }
@@ -364,7 +388,7 @@ static void cron(struct event *event) {
 static bool all_is_done(void) {
     return world_now() > world.quiet_at && gateway_token && clients_are_done() &&
            platform_is_done() && erasures_are_done() && gateway_is_idle() &&
-           gateway_next_work() < 0;
+           gateway_next_work(COURIER) < 0 && gateway_next_work(SENDER) < 0;
 }
 
 static void begin(uint64_t seed) {
@@ -390,6 +414,7 @@ static void begin(uint64_t seed) {
     erasures_begin();
     receivers_begin();
     clients_begin();
+    queue_begin();
 }
 
 /* Returns what was violated, in memory of its own; NULL: nothing. */
@@ -410,6 +435,7 @@ static char *play(uint64_t seed) {
     if (!world.violation) {
         people_check();
         clients_check();
+        queue_check();
         erasures_check();
         rules_check();
     }

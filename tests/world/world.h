@@ -63,6 +63,7 @@ struct world {
     const char *violation; /* the first rule that was broken, and how; NULL: none */
     int verbose;
     bool is_calm;       /* nothing fails but the crowd's receivers: events arrive in time */
+    bool queues;        /* most sends are queued */
     bool erases;        /* people are erased, none moves, and most webhooks are repeated late */
     int64_t full_until; /* the disk is full until then */
     int64_t quiet_at;   /* after the last act: from then on nothing fails any more */
@@ -75,7 +76,8 @@ extern struct world world;
 
 void world_at(int64_t at, void (*happen)(struct event *), void *subject, int64_t value);
 int64_t world_now(void);
-int64_t world_clock(void); /* ms since 1970, the platform's clock */
+int64_t world_clock(void);      /* ms since 1970, the platform's clock */
+int64_t world_host_clock(void); /* the same, the host's */
 const char *world_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void world_violate(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void world_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -110,12 +112,15 @@ void gateway_begin(void);
 void gateway_prepare(const char *directory);
 void gateway_request(const struct request *request);
 void gateway_run_courier(int64_t duration, uint64_t random);
+void gateway_run_sender(int64_t duration, uint64_t random);
 void gateway_rotate_key(uint64_t random);
 /* Runs the command that erases the contact. `end`: with its output; NULL: it was killed. */
 void gateway_erase(const char *contact_id, uint64_t random,
                    void (*end)(const char *output, uint64_t random));
 /* Replaces the token, again if the program is killed. From then on the old one is refused. */
 void gateway_replace_token(uint64_t random);
+/* Kills a process that does not run now. */
+void gateway_kill(int process);
 void gateway_fail_power(uint64_t random);
 void gateway_end(void);     /* kills what runs */
 bool gateway_is_idle(void); /* no process runs */
@@ -132,9 +137,12 @@ struct sqlite3_stmt;
 void gateway_rows(const char *sql, void (*take)(struct sqlite3_stmt *row));
 /* The same: the number of the only row; -1: there is none. */
 int64_t gateway_number(const char *sql);
-/* When a courier has work next, ms of the host's clock: the next delivery or part of an erasure is
- * due; 0: a record of pending_dir waits; -1: none. */
-int64_t gateway_next_work(void);
+enum worker { COURIER, SENDER };
+
+/* When the worker has work next, ms of the host's clock; -1: none. A courier: the next delivery or
+ * part of an erasure is due; 0: a record of pending_dir waits. A sender: a queued send is due or
+ * expires; 0: one was interrupted, or its message is not recorded. */
+int64_t gateway_next_work(enum worker worker);
 
 /* --- the platform (platform.c) --- */
 
@@ -191,7 +199,19 @@ void clients_begin(void);
 void clients_send(const struct act *act, size_t number);
 void clients_accepted(size_t number, const char *wamid); /* by the platform */
 bool clients_are_done(void);
+bool clients_await_sender(void); /* a queued send was not taken yet */
 void clients_check(void);
+
+/* --- queued sends (queue.c) --- */
+
+void queue_begin(void);
+/* The send of a client, to the number, is queued as the row with this id, not to be sent before
+ * `send_at` (ms of the host's clock). */
+void queue_took(const char *id, size_t number, const char *phone, int64_t send_at);
+/* The platform accepted the POST of the row. */
+void queue_accepted(const char *id, size_t number, const char *phone, const char *wamid);
+/* Each row has the outcome that the platform has. */
+void queue_check(void);
 
 /* --- rules of the database (rules.c) --- */
 
