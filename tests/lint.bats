@@ -362,7 +362,7 @@ SELECT id FROM line WHERE (?1 IS NULL OR id = ?1)
 INSERT INTO foreign_waba (count) VALUES (1) ON CONFLICT (line_id) DO UPDATE SET count = count + 1
 END
     printf '};\n' >>"$tree/lib/store/shared.c"
-    make -s -C "$tree" format
+    make -s -C "$tree" format || [[ $(clang-format --version) != *' 14.'* ]]
     lint
     found=$(findings '^lib/store/shared.c:[0-9]*: SQL that PostgreSQL lacks or reads differently, ')
     assert_equal "$(wc -l <<<"$found")" "$names"
@@ -500,6 +500,7 @@ Use 'cd ... || exit' or 'cd ... || return' in case cd fails. [SC2164]"
     put lib/base/word.h '/* The row of nobody. */'
     run make -s -C "$tree" test
     assert_equal "$status" 2
+    output=${output#'lint: not checked: the form of C '*$'\n'}
     [[ $output == "lib/base/word.h:1: $of_nobody"$'\nlint: 1 findings\n'* ]] || fail "$output"
     [[ $output == *$'\ntest: the suite did not run: correct what lint found\n'* ]] || fail "$output"
     [[ $output != *'the suite'$'\n'* ]]

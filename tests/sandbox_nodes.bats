@@ -272,7 +272,7 @@ teardown() {
     done <<END
 $callback_URL/bad HTTP Status Code = 403
 $callback_URL/other The answer is not the challenge
-http://127.0.0.1:1/ Couldn't connect to server
+http://127.0.0.1:1/ connect to server
 END
     post "$WABA/subscribed_apps" "{\"override_callback_uri\":\"$callback_URL/good\",\"verify_token\":\"wrong\"}"
     assert_refused 400 2200 403

@@ -80,7 +80,7 @@ END
         is_complete "$program" || fail "$program: $(jq -c '.relationships[]' "$document")"
     done
     assert_equal "$(linked_with cgi-bin/me DYNAMIC_LINK)" ''
-    linked_with cgi-bin/media DYNAMIC_LINK | grep -qx libmagic1
+    linked_with cgi-bin/media DYNAMIC_LINK | grep -Eqx 'libmagic1(t64)?'
     # without any one of these links the bill of a program is not complete
     document=$BATS_TEST_TMPDIR/short
     for number in $(jq '.relationships | to_entries[]
@@ -166,7 +166,7 @@ packages	del(.packages[2].downloadLocation)
 packages	.packages[2].licenseDeclared = "public-domain"
 files	.files[0].checksums = [.files[0].checksums[1]]
 created	.creationInfo.created = "today"
-connected	.relationships |= map(select(.relatedSpdxElement != "SPDXRef-Package-libmagic1"))
+connected	.relationships |= map(select(.relatedSpdxElement | test("libmagic1") | not))
 END
 }
 

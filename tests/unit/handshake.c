@@ -139,9 +139,22 @@ static int start(void) {
 static struct arena arena;
 static struct config config = {.webhook_egress = "private", .ca_path = "", .ca_file = ""};
 
+/* libcurl's words, and those of its later versions. */
+static const char *const later_words[][2] = {
+    {"transfer closed with 1 bytes remaining to read", "end of response with 1 bytes missing"},
+    {"Protocol \"ftp\" not supported or disabled in libcurl", "Protocol \"ftp\" disabled"},
+};
+
+static bool is_said(const char *reason, const char *expected) {
+    for (size_t i = 0; i < sizeof later_words / sizeof *later_words; i++)
+        if (strcmp(expected, later_words[i][0]) == 0 && strcmp(reason, later_words[i][1]) == 0)
+            return true;
+    return strcmp(reason, expected) == 0;
+}
+
 static void check_reason(const char *name, const char *reason, const char *expected) {
     if (expected)
-        check(reason && strcmp(reason, expected) == 0, "%s: %s", name, reason ? reason : "none");
+        check(reason && is_said(reason, expected), "%s: %s", name, reason ? reason : "none");
     else
         check(!reason, "%s: %s", name, reason);
 }
