@@ -105,7 +105,7 @@ deliver_due() {
         sleep 0.05
     done
     delivered=$((($1 - left) * 1000 / ($(now_ms) - before)))
-    wait_until 60 is_idle || die 'the last events were not delivered'
+    wait_until 180 is_idle || die 'the last events were not delivered'
     stop_courier
 }
 

@@ -44,9 +44,9 @@ count_server() {
 
 write_host_config() { # NUMBER
     local dir=$world/host$1
-    mkdir -p "$dir"/{spool,pending,run}
+    mkdir -p "$dir"/{spool,pending,run,log}
     sed -e "s|^database = .*|database = postgresql:///prepared?host=$SERVER\&user=switchboard|" \
-        -e "s|^log_file = .*|log_file = $dir/switchboard.log|" \
+        -e "s|^log_file = .*|log_file = $dir/log/switchboard.log|" \
         -e "s|^spool_dir = .*|spool_dir = $dir/spool\npending_dir = $dir/pending|" \
         "$world/switchboard.conf" >"$dir/switchboard.conf"
     [[ ${service[0]-} != setpriv ]] || chown -R 33:33 "$dir"

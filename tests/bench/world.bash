@@ -35,7 +35,7 @@ app_secret = $app_secret
 verify_token = bench
 environment = production
 webhook_egress = private
-log_file = $world/switchboard.log
+log_file = $world/log/switchboard.log
 spool_dir = $world/spool
 END
 }
@@ -210,7 +210,7 @@ fill_world() {
 start_world() {
     world=$bench/world
     rm -rf "$world"
-    mkdir -p "$world/spool" "$world/fcgi"
+    mkdir -p "$world"/{spool,fcgi,log}
     chmod 755 "$bench" "$world"
     choose_service_user "$world"
     sockets=$(claim_sockets "$world/fcgi")
