@@ -157,7 +157,7 @@ STATIC_PACKAGES := binutils dpkg-dev libssl-dev libc-ares-dev zlib1g-dev libbz2-
 CGI_PLAIN := root health version
 CGI_STORE := me ready metrics webhook_config platform session lines threads contacts inbox_write \
     events events_replay forms_responses overview outgoing team trail factor
-CGI_GRAPH := messages templates forms graph graph_media webhook account_setup
+CGI_GRAPH := messages templates campaigns forms graph graph_media webhook account_setup
 CGI_MEDIA := media
 CGI := $(CGI_PLAIN) $(CGI_STORE) $(CGI_GRAPH) $(CGI_MEDIA)
 CGI_SOURCES := $(wildcard cgi-bin/*.c)

@@ -831,6 +831,49 @@ CREATE TABLE pending_login (
 CREATE INDEX pending_login_member ON pending_login (member_id, expires_at, hash);
 CREATE INDEX pending_login_age ON pending_login (expires_at);
 
+-- A template that is sent to a list of people (lib/store/campaign.h).
+CREATE TABLE campaign (
+    id          TEXT PRIMARY KEY,     -- cmp_...
+    user_id     TEXT NOT NULL REFERENCES "user" (id),
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    line_id     TEXT NOT NULL REFERENCES line (id),
+    name        TEXT NOT NULL,
+    template    TEXT NOT NULL,        -- its name
+    language    TEXT NOT NULL,
+    category    TEXT,                 -- as the platform named it when the campaign was made
+    components  BLOB NOT NULL,        -- a JSON array, with {{column}} in its strings
+    state       TEXT NOT NULL CHECK (state IN ('draft', 'running') OR
+                        state IN ('paused', 'finished') OR state = 'cancelled'),
+    reason      TEXT,                 -- why it is paused; NULL: by a client, or it is not paused
+    rate        INTEGER,              -- messages per second at most; NULL: as fast as the line sends
+    valid_ms    INTEGER NOT NULL,     -- after its start nothing is sent any more
+    start_at    INTEGER,              -- not before; NULL: it has not been started
+    fed_at      INTEGER NOT NULL DEFAULT 0, -- when recipients were last moved to outgoing
+    by_id       TEXT,                 -- who made it: mbr_... or tok_...; NULL: the main token
+    by_name     TEXT,                 -- its name then
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER               -- when it was finished or cancelled
+) STRICT;
+CREATE INDEX campaign_user ON campaign (user_id, id);
+CREATE INDEX campaign_running ON campaign (id) WHERE state = 'running';
+CREATE INDEX campaign_line ON campaign (line_id) WHERE state = 'running';
+CREATE INDEX campaign_open ON campaign (id) WHERE finished_at IS NULL;
+CREATE INDEX campaign_finished ON campaign (finished_at) WHERE finished_at IS NOT NULL;
+
+-- The recipients of a campaign that it has not reached yet. Each moves to `outgoing` when its turn
+-- comes, in one transaction, so it is in one of the two tables.
+CREATE TABLE campaign_recipient (
+    id          TEXT PRIMARY KEY,     -- rcp_...
+    account_id  TEXT NOT NULL REFERENCES account (id),
+    campaign_id TEXT NOT NULL REFERENCES campaign (id),
+    recipient   TEXT NOT NULL,        -- digits of the phone, or the BSUID
+    body        BLOB NOT NULL,        -- for the platform, without its callback data
+    created_at  INTEGER NOT NULL,
+    UNIQUE (campaign_id, recipient)
+) STRICT;
+CREATE INDEX campaign_recipient_turn ON campaign_recipient (campaign_id, id);
+CREATE INDEX campaign_recipient_account ON campaign_recipient (account_id, id);
+
 -- Sends that a client has handed over, and their outcomes (lib/store/outgoing.h). A row is `sending`
 -- before its message is posted, and returns to `queued` only if it is certain that the platform has
 -- not accepted it. finished_at is NULL while the row waits or is sent.
@@ -858,6 +901,7 @@ CREATE TABLE outgoing (
     by_name     TEXT,                 -- its name then
     retry_of    TEXT,                 -- the row whose message this one sends again; NULL: of none
     retried_as  TEXT,                 -- the row that sends its message again; NULL: there was none
+    campaign_id TEXT REFERENCES campaign (id), -- NULL: a single send
     created_at  INTEGER NOT NULL,
     finished_at INTEGER
 ) STRICT;
@@ -872,7 +916,11 @@ CREATE INDEX outgoing_user_state ON outgoing (user_id, state, id);
 CREATE INDEX outgoing_line ON outgoing (user_id, line_id, id);
 CREATE INDEX outgoing_line_state ON outgoing (user_id, line_id, state, id);
 CREATE INDEX outgoing_account ON outgoing (account_id, id);
-CREATE INDEX outgoing_finished ON outgoing (state, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX outgoing_finished ON outgoing (state, finished_at)
+    WHERE finished_at IS NOT NULL AND campaign_id IS NULL;
+CREATE INDEX outgoing_campaign ON outgoing (campaign_id, state) WHERE campaign_id IS NOT NULL;
+CREATE INDEX outgoing_campaign_waiting ON outgoing (campaign_id)
+    WHERE campaign_id IS NOT NULL AND finished_at IS NULL;
 
 -- The one sender that takes rows of `outgoing`: all others wait until its lease has ended.
 CREATE TABLE sender_lease (

@@ -268,6 +268,11 @@ clauses() {
         code=287082 method=${route%% *}
         [[ $url != /v2/factor* ]] || have_factor_sample ANN_ "$url"
         [[ $url != /v2/outgoing/* ]] || have_outgoing failed
+        case $url in
+        /v2/campaigns/*/pause) have_campaign running ;;
+        /v2/campaigns/*/resume) have_campaign paused ;;
+        /v2/campaigns*) have_campaign draft ;;
+        esac
         example=${example//287082/$code}
         # the links and the workspace of the examples are those of the samples
         example=${example//$(printf '0123456789abcdef%.0s' 1 2 3 4)/sample-${url##*/}}
@@ -293,6 +298,7 @@ clauses() {
             | sub("[{]eventId[}]"; "evt_00000000000000000000000001")
             | sub("[{]webhookId[}]"; "whk_sample") | sub("[{]tokenId[}]"; "tok_sample")
             | sub("[{]flowId[}]"; "7002") | sub("[{]outgoingId[}]"; "out_sample")
+            | sub("[{]campaignId[}]"; "cmp_sample")
             | sub("[{]memberId[}]"; "mbr_sample") | sub("[{]replyId[}]"; "rpl_sample")
             | gsub("[{](?<of>thread|contact|line)Id[}]"; "\(.of[:3])_sample")), tojson]]
         | sort_by(.[0] | endswith("/erase"))[] | @tsv' \

@@ -57,7 +57,7 @@ leaves_its_row() {
     [[ $route != /v2/factor/login ]] || actor=$(db "SELECT id FROM member WHERE email = '$PERSON_EMAIL'")
     [[ $route != /v2/session/join ]] || actor=$(db "SELECT id FROM member WHERE email = 'join@example.org'")
     # the object is that of the path, if the path has one
-    object=$(gojq -nr --arg url "$url" '$url | [scan("(?:whk|con|thr|lin|evt|ses|tok|mbr|inv|rpl)_[A-Za-z0-9]+")][0] // "[^|]*"')
+    object=$(gojq -nr --arg url "$url" '$url | [scan("(?:whk|con|thr|lin|evt|ses|tok|mbr|inv|rpl|cmp)_[A-Za-z0-9]+")][0] // "[^|]*"')
     [[ $rows =~ ^$actor\|${wanted/./\\.}\|$object\|127\.0\.0\.1$ ]] ||
         fail "expected $actor, $wanted, $object: $rows"
 }
@@ -72,7 +72,7 @@ leaves_nothing() {
     local before
     before=$(row_count)
     request "$method" "$url" "${who[@]}" -d '{"phoneNumberId":17,"url":17,"name":17,"change":"x",
-        "webhookUrl":17,"since":17,"password":17,"messageDays":1,"shortcut":17,"code":17,"requiresFactor":17,"screens":17}' -H 'Content-Type: application/json'
+        "webhookUrl":17,"since":17,"password":17,"messageDays":1,"shortcut":17,"code":17,"requiresFactor":17,"screens":17,"sendAt":17}' -H 'Content-Type: application/json'
     [[ $status == 2?? ]] && fail_answer 'expected a refusal'
     assert_equal "$(row_count)" "$before"
 }

@@ -61,8 +61,14 @@ static void record_confirmed(struct sender *sender, struct store *store) {
     latch(sender, posting_record_confirmed(&sender->posting, store, &count));
 }
 
+static void feed(struct sender *sender, struct store *store) {
+    if (!sender->resident.is_stopping)
+        latch(sender, posting_feed(&sender->posting, store));
+}
+
 static void tick(struct sender *sender, int64_t now) {
-    static void (*const tasks[])(struct sender *, struct store *) = {expire, record_confirmed};
+    static void (*const tasks[])(struct sender *, struct store *) = {expire, record_confirmed,
+                                                                     feed};
     struct store *store;
     if (now < sender->next_tick)
         return;

@@ -9,7 +9,9 @@ enum { PAGE = 100, MOST_PAGES = 60 };
 struct found {
     struct json_writer languages; /* the array of them */
     size_t count;
-    const char *id; /* of the last one that has the language */
+    const char *id;     /* of the last one that has the language */
+    struct json item;   /* that one */
+    const char *fields; /* that each has; NULL: those by which it is found */
 };
 
 static void take(struct request *rq, struct json item, struct slice name, struct slice language,
@@ -20,6 +22,7 @@ static void take(struct request *rq, struct json item, struct slice name, struct
         return;
     found->id = json_text(json_get(item, "id"), rq->arena);
     json_write_string(&found->languages, NULL, own);
+    found->item = item;
     found->count++;
 }
 
@@ -28,7 +31,8 @@ static int find_all(struct request *rq, const struct store_account *account, str
     struct graph_page page;
     struct graph_page_request wanted = {.waba_id = account->waba_id,
                                         .edge = "message_templates",
-                                        .fields = "id,name,language",
+                                        .fields =
+                                            found->fields ? found->fields : "id,name,language",
                                         .name = arena_copy(rq->arena, name),
                                         .limit = PAGE};
     for (int pages = 0; pages < MOST_PAGES; pages++) {
@@ -72,4 +76,15 @@ const char *template_find_id(struct request *rq, const struct store_account *acc
     else
         fail(rq, NOT_FOUND, "Template not found");
     return NULL;
+}
+
+int template_find(struct request *rq, const struct store_account *account, struct slice name,
+                  struct slice language, const char *fields, struct json *template) {
+    struct found found = {.fields = fields};
+    json_write_start(&found.languages, rq->arena);
+    json_write_array(&found.languages, NULL);
+    if (find_all(rq, account, name, language, &found))
+        return -1;
+    *template = found.item;
+    return found.count ? 0 : fail(rq, NOT_FOUND, "Template not found");
 }

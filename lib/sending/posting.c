@@ -13,6 +13,7 @@
 #include "payload/graph_send.h"
 #include "payload/send_answer.h"
 #include "sending/verdict.h"
+#include "store/campaign.h"
 #include "store/erasure.h"
 #include "store/seal_context.h"
 
@@ -221,7 +222,8 @@ static void adapt(struct posting *posting, struct flight *flight, struct verdict
 
 static enum store_result record_one(struct posting *posting, struct flight *flight,
                                     struct store *store, const struct config *config) {
-    struct verdict verdict = verdict_of(&flight->arena, &flight->post.answer, flight->row.attempts);
+    struct verdict verdict = verdict_of(&flight->arena, &flight->post.answer, flight->row.attempts,
+                                        flight->row.campaign_id != NULL);
     adapt(posting, flight, &verdict);
     if (strcmp(verdict.state, "accepted") == 0)
         return record_accepted(posting, flight, store, config, verdict.answer);
@@ -233,7 +235,9 @@ static enum store_result record_one(struct posting *posting, struct flight *flig
                                           .reason = verdict.reason,
                                           .error = verdict.error,
                                           .is_free = verdict.is_free,
-                                          .next_at = clock_now() + verdict.wait_ms});
+                                          .next_at = clock_now() + verdict.wait_ms,
+                                          .pause = verdict.pause,
+                                          .pause_reason = verdict.pause_reason});
     if (result == STORE_OK)
         clear(flight);
     return result;
@@ -251,6 +255,17 @@ enum store_result posting_record(struct posting *posting, struct store *store,
         posting_rescan(posting);
     }
     return result;
+}
+
+enum store_result posting_feed(struct posting *posting, struct store *store) {
+    enum store_result result = STORE_OK;
+    char after[ID_SIZE] = "";
+    while (result == STORE_OK) {
+        size_t moved;
+        result = store_feed_campaign(store, &posting->planning, after, clock_now(), &moved);
+        arena_reset(&posting->planning);
+    }
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 enum store_result posting_record_confirmed(struct posting *posting, struct store *store,
@@ -285,6 +300,8 @@ static struct store_outgoing copy_row(struct arena *arena, const struct store_ou
     copy.line_id = arena_copy(arena, slice_of(row->line_id));
     copy.phone_number_id = arena_copy(arena, slice_of(row->phone_number_id));
     copy.recipient = arena_copy(arena, slice_of(row->recipient));
+    if (row->campaign_id)
+        copy.campaign_id = arena_copy(arena, slice_of(row->campaign_id));
     copy.body.p = arena_copy(arena, row->body);
     if (row->by.id)
         copy.by = (struct actor){arena_copy(arena, slice_of(row->by.id)),

@@ -73,6 +73,9 @@ enum store_result posting_record(struct posting *posting, struct store *store,
 enum store_result posting_record_confirmed(struct posting *posting, struct store *store,
                                            size_t *count);
 
+/* Queues the next recipients of the campaigns that run. */
+enum store_result posting_feed(struct posting *posting, struct store *store);
+
 /* Ends the POSTs in flight: their outcome is unknown. */
 void posting_abandon(struct posting *posting, struct store *store, const struct config *config);
 

@@ -12,7 +12,7 @@ enum {
 };
 
 /* What the error codes of the platform mean that do not simply refuse the message. */
-enum kind { REFUSED, TOO_FAST, PASSING, ACCOUNT_LIMIT, PAIR_LIMIT };
+enum kind { REFUSED, TOO_FAST, PASSING, ACCOUNT_LIMIT, PAIR_LIMIT, OF_TEMPLATE, OF_LINE };
 static const struct {
     long code;
     enum kind kind;
@@ -26,6 +26,18 @@ static const struct {
     {17, ACCOUNT_LIMIT},    /* calls of the user */
     {80007, ACCOUNT_LIMIT}, /* calls of the business account */
     {131056, PAIR_LIMIT},   /* messages from the line to this recipient */
+    {132001, OF_TEMPLATE},  /* there is none of this name and language */
+    {132015, OF_TEMPLATE},  /* paused */
+    {132016, OF_TEMPLATE},  /* disabled */
+    {131048, OF_LINE},      /* too many messages were reported as spam */
+    {131031, OF_LINE},      /* account locked */
+    {131042, OF_LINE},      /* payment */
+    {131064, OF_LINE},      /* the line's limit of recipients */
+    {133010, OF_LINE},      /* not registered */
+    {368, OF_LINE},         /* blocked for a violation of a policy */
+    {190, OF_LINE},         /* the access token is not valid */
+    {10, OF_LINE},          /* no permission */
+    {200, OF_LINE},         /* no permission */
 };
 
 static enum kind kind_of(struct json error) {
@@ -41,7 +53,16 @@ static int64_t power_of_four(int64_t n) {
     return SECOND << (2 * (n < MOST_DOUBLINGS ? n : MOST_DOUBLINGS));
 }
 
-static struct verdict refusal(struct json error, struct slice body, int64_t attempts) {
+/* A refusal of what all rows of the campaign, or of the line, have in common. */
+static struct verdict stop(struct verdict verdict, enum outgoing_pause which, const char *reason) {
+    verdict.is_free = true;
+    verdict.pause = which;
+    verdict.pause_reason = reason;
+    return verdict;
+}
+
+static struct verdict refusal(struct arena *arena, struct json error, struct slice body,
+                              int64_t attempts, bool is_of_campaign) {
     const int64_t before = attempts > 0 ? attempts - 1 : 0;
     struct verdict verdict = {.state = "queued", .error = body};
     switch (kind_of(error)) {
@@ -59,13 +80,21 @@ static struct verdict refusal(struct json error, struct slice body, int64_t atte
         if (attempts < MOST_REFUSALS)
             return verdict;
         break;
+    case OF_TEMPLATE:
+        if (is_of_campaign)
+            return stop(verdict, PAUSE_CAMPAIGN, "template");
+        break;
+    case OF_LINE:
+        if (is_of_campaign)
+            return stop(verdict, PAUSE_LINE, arena_copy(arena, json_raw(json_get(error, "code"))));
+        break;
     case REFUSED: break;
     }
     return (struct verdict){.state = "failed", .reason = "refused", .error = body};
 }
 
-struct verdict verdict_of(struct arena *arena, const struct graph_answer *answer,
-                          int64_t attempts) {
+struct verdict verdict_of(struct arena *arena, const struct graph_answer *answer, int64_t attempts,
+                          bool is_of_campaign) {
     struct json body, error;
     struct json_error wrong;
     if (!answer->status && !answer->was_sent)
@@ -77,7 +106,7 @@ struct verdict verdict_of(struct arena *arena, const struct graph_answer *answer
         return (struct verdict){.state = "unknown", .reason = "unclear_answer"};
     error = json_get(body, "error");
     if (answer->status >= 400 && json_type(json_get(error, "code")) == JSON_NUMBER)
-        return refusal(error, answer->body, attempts);
+        return refusal(arena, error, answer->body, attempts, is_of_campaign);
     if (answer->status >= 200 && answer->status <= 299 && send_answer_wamid(arena, body))
         return (struct verdict){.state = "accepted", .answer = body};
     return (struct verdict){.state = "unknown", .reason = "unclear_answer"};

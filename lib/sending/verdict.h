@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "graph/answer.h"
+#include "store/outgoing.h"
 
 struct verdict {
     const char *state;  /* accepted, queued, failed or unknown */
@@ -15,11 +16,15 @@ struct verdict {
     bool is_free;       /* queued: the attempt does not count */
     bool is_too_fast;   /* the line has reached its throughput */
     bool was_not_sent;  /* the platform could not be reached */
+    /* of a row of a campaign: it waits, and these campaigns pause; NULL: none does */
+    enum outgoing_pause pause;
+    const char *pause_reason;
 };
 
 /* Judges the answer to attempt number `attempts`, from 1. Everything lives in `arena`. Only an
  * answer of the platform that refuses the message, or the certainty that nothing was sent, lets a
  * row be sent again or fail; all others leave the outcome unknown. */
-struct verdict verdict_of(struct arena *arena, const struct graph_answer *answer, int64_t attempts);
+struct verdict verdict_of(struct arena *arena, const struct graph_answer *answer, int64_t attempts,
+                          bool is_of_campaign);
 
 #endif

@@ -27,6 +27,7 @@ struct store_outgoing {
     const char *wamid;                 /* NULL: not accepted */
     struct actor by;                   /* who handed it over */
     const char *retry_of, *retried_as; /* the rows before and after it; NULL: none */
+    const char *campaign_id;           /* NULL: a single send (campaign.h) */
     /* store_take_outgoing only */
     struct slice sealed_token; /* of the account */
     const char *hindrance;     /* why it must not be sent: user_deleted, account_without_token,
@@ -103,6 +104,9 @@ enum store_result store_take_outgoing(struct store *store, struct arena *arena,
                                       const struct store_take *take, struct store_outgoing **rows,
                                       size_t *count);
 
+/* Which campaigns the platform's answer pauses. */
+enum outgoing_pause { PAUSE_NONE, PAUSE_CAMPAIGN, PAUSE_LINE };
+
 /* What became of a row that was taken and not accepted. */
 struct outgoing_outcome {
     const char *id, *owner, *take_id;
@@ -111,6 +115,8 @@ struct outgoing_outcome {
     struct slice error; /* n == 0: none */
     bool is_free;       /* queued: the attempt does not count */
     int64_t next_at, now;
+    enum outgoing_pause pause; /* with `pause_reason` */
+    const char *pause_reason;
 };
 
 /* Stores it, unless a status has shown meanwhile that the message was accepted, or another sender
@@ -122,11 +128,12 @@ enum store_result store_end_outgoing(struct store *store, const struct outgoing_
 enum store_result store_list_unrecorded(struct store *store, struct arena *arena, size_t limit,
                                         struct store_outgoing **rows, size_t *count);
 
-/* Whether rows wait or are being sent. */
+/* Whether rows wait or are being sent, or campaigns have not ended. */
 enum store_result store_has_waiting_outgoing(struct store *store, bool *waits);
 
 /* Makes the rows that wait or are being sent unknown, with the reason `restored`: they are of a
- * backup, and may have been sent since. Some hundreds at once. */
+ * backup, and may have been sent since; for the same reason campaigns that have not ended are
+ * cancelled. Some hundreds at once. */
 enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held);
 
 /* Deletes rows that ended long ago, some hundreds at once: regular work (chore.h). */

@@ -83,6 +83,13 @@ UPDATE thread SET changed = rowid WHERE rowid % 100 = 1;
 UPDATE user SET change_sequence = 3 * $size WHERE id IN (SELECT user_id FROM owner);
 INSERT INTO thread_claim (thread_id, user_id, claimed_until, answered)
     SELECT 'thr_' || suffix, user_id, 0, i FROM row WHERE i <= $share;
+INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language, components, state,
+        valid_ms, start_at, created_at, finished_at)
+    SELECT 'cmp_' || suffix, user_id, account_id, line_id, 'x', 'x', 'en', CAST('[]' AS BLOB),
+    iif(i % 10, 'finished', 'running'), 1, 1, i, iif(i % 10, yesterday, NULL) FROM row, at WHERE i <= $share;
+INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, created_at)
+    SELECT 'rcp_' || suffix, account_id, 'cmp_' || suffix, printf('1777%09d', i), CAST('{}' AS BLOB), i
+    FROM row WHERE i <= $share;
 INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at, next_at, expires_at,
         created_at, finished_at)
     SELECT 'out_' || suffix, user_id, account_id, line_id, printf('1777%09d', i), CAST('{}' AS BLOB),

@@ -42,7 +42,7 @@ sample_functions='
     def segments: {name: "greeting", mediaId: "7001", flowId: "7002", sessionId: "ses_sample",
         threadId: "thr_sample", contactId: "con_sample", lineId: "lin_sample",
         wamid: "wamid.sample", eventId: "evt_00000000000000000000000001",
-        outgoingId: "out_sample",
+        outgoingId: "out_sample", campaignId: "cmp_sample",
         webhookId: "whk_sample", tokenId: "tok_sample",
         memberId: "mbr_sample", invitationId: "inv_sample", noteId: "not_sample",
         replyId: "rpl_sample"};
@@ -226,6 +226,18 @@ have_outgoing() {
         VALUES ('sender', 1, $(($(date +%s) + 86400))000) ON CONFLICT DO NOTHING"
 }
 
+# Makes the campaign of the samples, in a state: have_campaign STATE
+have_campaign() {
+    db "DELETE FROM campaign_recipient; DELETE FROM campaign;
+        INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language,
+            components, state, valid_ms, created_at)
+        SELECT 'cmp_sample', user_id, '$ACCOUNT', l.id, 'sample', 'greeting', 'en_US',
+            CAST('[]' AS BLOB), '$1', 86400000, 1
+        FROM thread t JOIN line l ON l.phone_number_id = '$LINE' WHERE t.id = 'thr_sample';
+        INSERT INTO heartbeat (name, pid, beat_at)
+        VALUES ('sender', 1, $(($(date +%s) + 86400))000) ON CONFLICT DO NOTHING"
+}
+
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
 # of the samples.
 have_webhook() {
@@ -295,6 +307,10 @@ each_route() {
             ;;
         */outgoing/*/retry) have_outgoing failed ;;
         */outgoing/*) have_outgoing ;;
+        */campaigns/*/pause) have_campaign running ;;
+        */campaigns/*/resume) have_campaign paused ;;
+        */campaigns) have_template APPROVED ;;
+        */campaigns*) have_campaign draft ;;
         # another route has begun it
         */export | */hold) db "DELETE FROM erasure WHERE contact_id = 'con_sample'" ;;
         esac
@@ -330,7 +346,10 @@ send_sample() {
     case $kind in
     json) given=(-d "$sample") ;;
     raw) given=(-d "@$BATS_FILE_TMPDIR/payload" -H "X-Hub-Signature-256: $SIGNATURE") ;;
-    file) given=(-d 'a file' -H 'Content-Type: image/png' -H "X-Phone-Number-Id: $LINE") ;;
+    file) given=(-d $'to\n15550007000\n' -H 'Content-Type: text/csv')
+        [[ $route == */recipients ]] ||
+            given=(-d 'a file' -H 'Content-Type: image/png' -H "X-Phone-Number-Id: $LINE")
+        ;;
     esac
     request "$method" "$url" "${given[@]}" "$@"
 }

@@ -4,6 +4,7 @@
 
 #include "store/assignment.h"
 #include "store/block.h"
+#include "store/campaign.h"
 #include "store/claim.h"
 #include "store/contact_split.h"
 #include "store/done_mark.h"
@@ -503,6 +504,57 @@ static inline void verify_outgoing(int rounds) {
     holds(0, "SELECT count(retry_of) - count(DISTINCT retry_of) FROM outgoing WHERE user_id = '%s'",
           user_id);
     holds(0, "SELECT count(*) FROM outgoing WHERE user_id = '%s' AND attempts > 1", user_id);
+}
+
+/* --- campaigns: each recipient is queued once --- */
+
+static inline void add_recipients(const struct store_campaign *campaign) {
+    const struct store_campaign_recipient rows[] = {{"1", SLICE("{\"a\":1}")},
+                                                    {"2", SLICE("{\"a\":1}")}};
+    size_t added;
+    may(store_add_recipients(store, campaign, rows, 2, now, &added), STORE_CONFLICT);
+}
+
+static inline void change_campaign(const char *id, enum campaign_deed deed) {
+    may(store_change_campaign(store, user_id, id, deed, now, now), STORE_CONFLICT);
+}
+
+static inline void run_campaign(int twin, int round) {
+    const struct store_campaign campaign = {.id = text("cmp_%s_%d", user_id, round),
+                                            .user_id = user_id,
+                                            .account_id = account_id,
+                                            .line_id = line_id,
+                                            .name = "x",
+                                            .template_name = "x",
+                                            .language = "en",
+                                            .components = SLICE("[]"),
+                                            .valid_ms = 1000000,
+                                            .created_at = now};
+    char after[ID_SIZE] = "";
+    size_t count;
+    does(store_insert_campaign(store, &campaign));
+    add_recipients(&campaign);
+    change_campaign(campaign.id, CAMPAIGN_START);
+    if (twin % 2) {
+        change_campaign(campaign.id, CAMPAIGN_PAUSE);
+        change_campaign(campaign.id, CAMPAIGN_RESUME);
+    }
+    may(store_feed_campaign(store, &scratch, after, now + 1, &count), STORE_NOT_FOUND);
+    if (twin == 3)
+        change_campaign(campaign.id, CAMPAIGN_CANCEL);
+    may(store_delete_old_campaigns(store, now, &count), STORE_BUSY);
+}
+
+static inline void verify_campaigns(int rounds) {
+    holds(rounds, "SELECT count(*) FROM campaign WHERE user_id = '%s'", user_id);
+    holds(0,
+          "SELECT count(*) - count(DISTINCT campaign_id || recipient) FROM outgoing "
+          "WHERE user_id = '%s' AND campaign_id IS NOT NULL",
+          user_id);
+    holds(0,
+          "SELECT count(*) FROM outgoing o JOIN campaign_recipient r "
+          "ON r.campaign_id = o.campaign_id AND r.recipient = o.recipient WHERE o.user_id = '%s'",
+          user_id);
 }
 
 /* --- notes: one is deleted once, while others are added --- */

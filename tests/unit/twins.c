@@ -34,6 +34,9 @@ static const struct twins cases[] = {
      "store_end_outgoing store_expire_outgoing store_cancel_outgoing store_delete_old_outgoing "
      "store_hold_outgoing store_retry_outgoing",
      make_thread, send_outgoing, verify_outgoing, false},
+    {"store_insert_campaign store_add_recipients store_change_campaign store_feed_campaign "
+     "store_delete_old_campaigns",
+     make_thread, run_campaign, verify_campaigns, false},
     {"store_claim_thread store_release_claim store_insert_send", make_thread, answer_at_once, NULL,
      false},
     {"store_ingest: a forward", make_forward, forward_again, verify_forwards, false},

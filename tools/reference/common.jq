@@ -42,6 +42,8 @@ def command:
             + " -H 'X-Switchboard: 1' -H 'Sec-Fetch-Site: same-origin'" else "" end)
     + (if .body == "json" then " \\\n    -H 'Content-Type: application/json' \\\n    -d '"
         + (.request // {} | tojson | with_variables) + "'"
+        elif .body == "file" and .parts == [] then " \\\n    -H 'Content-Type: text/csv'"
+            + " --data-binary @recipients.csv"
         elif .body == "file" then " \\\n    -F phoneNumberId=\"$PHONE_NUMBER_ID\""
             + " -F file=@picture.png"
         elif .body == "raw" then " \\\n    -H 'Content-Type: application/json'"

@@ -108,6 +108,8 @@ def request_body:
     if .body == "json" then {requestBody: {required: (.members != [] or .kinds != []), content:
         {"application/json": ({schema: reference("\(operation)Body")}
             + (if .request then {example: .request} else {} end))}}}
+    elif .body == "file" and .parts == [] then {requestBody: {required: true, content: {
+        "text/csv": {schema: {type: "string"}}}}}
     elif .body == "file" then {requestBody: {required: true, content: {
         "multipart/form-data": {schema: {type: "object", required: ["file"], properties:
             ([.parts[] | {key: .path, value: ({description: (.text | plain)}

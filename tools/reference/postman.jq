@@ -11,6 +11,7 @@ def request: {
     description: (.text | map(plain) | join("\n\n"))}
     + (if .body == "json" then {body: {mode: "raw", raw: (.request // {} | tojson),
             options: {raw: {language: "json"}}}}
+        elif .body == "file" and .parts == [] then {body: {mode: "file", file: {src: ""}}}
         elif .body == "file" then {body: {mode: "formdata", formdata: [.parts[]
             | {key: .path, type: (if .path == "file" then "file" else "text" end), value: "",
                 description: .text}]}}

@@ -449,6 +449,19 @@ static bool erase_outgoing(struct erasing *e) {
     return !sql_failed(e->store);
 }
 
+/* Recipients that a campaign has not reached yet. */
+static bool erase_recipients(struct erasing *e) {
+    static struct statement list = {
+        .sql = "SELECT id, recipient, body FROM campaign_recipient WHERE account_id = ?1 "
+               "AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4"};
+    static struct statement s = {.sql = "DELETE FROM campaign_recipient WHERE id = ?1"};
+    const struct buffer ids = list_named(e, &list, e->account_id, true);
+    for (size_t i = 0; i < count_of(&ids); i++)
+        if (!sql_run(e->store, &s, TEXT(items_of(&ids)[i])))
+            return false;
+    return !sql_failed(e->store);
+}
+
 /* A key keeps its row, so that a repeated request does not send to the person again: the answer is
  * replaced. A key that names the person goes. */
 static bool erase_answers(struct erasing *e) {
@@ -545,9 +558,9 @@ static bool end_erasure(struct erasing *e) {
 
 /* The steps, in the order of their numbers in the table erasure. */
 static bool (*const steps[])(struct erasing *) = {
-    erase_outgoing,     erase_messages, erase_threads,  erase_events,
-    erase_other_events, erase_turns,    erase_updates,  erase_flow_tokens,
-    erase_notes,        erase_answers,  erase_refusals, end_erasure,
+    erase_outgoing, erase_messages,   erase_threads,     erase_events, erase_other_events,
+    erase_turns,    erase_updates,    erase_flow_tokens, erase_notes,  erase_answers,
+    erase_refusals, erase_recipients, end_erasure,
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 

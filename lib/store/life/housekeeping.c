@@ -1,6 +1,7 @@
 #include "store/housekeeping.h"
 
 #include "engine/sql.h"
+#include "store/campaign.h"
 #include "store/chore.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
@@ -161,6 +162,8 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
         result = store_delete_old_logins(store, now, ROWS_AT_ONCE, removed);
     if (result == STORE_OK && !*removed)
         result = store_delete_old_outgoing(store, now, removed);
+    if (result == STORE_OK && !*removed)
+        result = store_delete_old_campaigns(store, now, removed);
     if (result == STORE_OK && !*removed)
         result = store_delete_heartbeats(store, now - heartbeat_kept, removed);
     return result;

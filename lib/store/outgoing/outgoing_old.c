@@ -18,7 +18,8 @@ static enum store_result delete_state(struct store *store, const char *state, in
                                       size_t *removed) {
 #define OLD                                                                                        \
     "SELECT id FROM outgoing WHERE finished_at IS NOT NULL AND state = ?1 AND finished_at <= ?2 "  \
-    "AND NOT (state = 'accepted' AND is_recorded = 0) ORDER BY finished_at LIMIT "
+    "AND campaign_id IS NULL AND NOT (state = 'accepted' AND is_recorded = 0) ORDER BY "           \
+    "finished_at LIMIT "
     static struct statement find = {.sql = OLD "1"};
     static struct statement s = {.sql = "DELETE FROM outgoing WHERE id IN (" OLD "?3)"};
     const struct parameter parameters[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};

@@ -21,6 +21,7 @@ struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) 
         .by = {.id = column_text(s, 16, arena), .name = column_text(s, 17, arena)},
         .retry_of = column_text(s, 18, arena),
         .retried_as = column_text(s, 19, arena),
+        .campaign_id = column_text(s, 20, arena),
     };
 }
 

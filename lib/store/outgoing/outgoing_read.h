@@ -9,8 +9,9 @@
 #define OUTGOING_COLUMNS                                                                           \
     "o.id, o.user_id, o.account_id, o.line_id, l.phone_number_id, o.recipient, o.state, "          \
     "o.reason, o.error, o.attempts, o.send_at, o.next_at, o.expires_at, o.created_at, "            \
-    "o.finished_at, o.wamid, o.by_id, o.by_name, o.retry_of, o.retried_as"
-enum { OUTGOING_COLUMN_COUNT = 20 };
+    "o.finished_at, o.wamid, o.by_id, o.by_name, o.retry_of, o.retried_as, "                       \
+    "o.campaign_id"
+enum { OUTGOING_COLUMN_COUNT = 21 };
 
 struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena);
 

@@ -1,6 +1,7 @@
 /* The calls of the sender: its lease, and the rows that it takes. */
 #include "engine/sql.h"
 #include "store/outgoing.h"
+#include "store/outgoing/campaign_row.h"
 #include "store/outgoing/outgoing_read.h"
 
 enum { ROWS_AT_ONCE = 500 };
@@ -112,11 +113,13 @@ static struct buffer list_due(struct store *store, struct arena *arena,
                "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at > ?2 "
                "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
                "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
-               "AND e.recipient = o.recipient AND e.line_id = ?1 "
+               "AND e.recipient = o.recipient AND e.line_id = ?1 AND e.campaign_id IS NULL "
                "AND (e.send_at, e.id) < (o.send_at, o.id)) "
                "AND NOT EXISTS (SELECT 1 FROM outgoing f WHERE f.finished_at IS NULL "
                "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = ?1 "
-               "AND f.state = 'sending') ORDER BY o.send_at, o.id LIMIT ?3"};
+               "AND f.state = 'sending') AND NOT EXISTS (SELECT 1 FROM campaign c "
+               "WHERE c.id = o.campaign_id AND c.state <> 'running') "
+               "ORDER BY o.send_at, o.id LIMIT ?3"};
     struct buffer ids = buffer_in(arena);
     sql_start(store, &s, TEXT(take->line_id), INTEGER(take->now), INTEGER((int64_t)take->limit));
     while (sql_row(store, &s)) {
@@ -190,9 +193,11 @@ enum store_result store_end_outgoing(struct store *store, const struct outgoing_
                                      "AND state IN ('sending', 'unknown')"};
     const struct slice none = {NULL, 0}, error = outcome->error.n ? outcome->error : none;
     while (sql_transact(store))
-        sql_run(store, &s, TEXT(outcome->id), TEXT(outcome->owner), TEXT(outcome->take_id),
-                TEXT(outcome->state), TEXT(outcome->reason), BLOB(error), INTEGER(outcome->is_free),
-                INTEGER(outcome->next_at), INTEGER(outcome->now));
+        if (sql_run(store, &s, TEXT(outcome->id), TEXT(outcome->owner), TEXT(outcome->take_id),
+                    TEXT(outcome->state), TEXT(outcome->reason), BLOB(error),
+                    INTEGER(outcome->is_free), INTEGER(outcome->next_at), INTEGER(outcome->now)) &&
+            outcome->pause)
+            campaign_pause_by(store, outcome);
     return sql_result(store);
 }
 
@@ -217,10 +222,25 @@ enum store_result store_list_unrecorded(struct store *store, struct arena *arena
 enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
     static struct statement s = {
         .sql = "SELECT 1 FROM outgoing WHERE finished_at IS NULL ORDER BY expires_at LIMIT 1"};
+    static struct statement campaigns = {
+        .sql = "SELECT 1 FROM campaign WHERE finished_at IS NULL LIMIT 1"};
     sql_start_with(store, &s, NULL, 0);
-    if ((*waits = sql_row(store, &s)))
+    if ((*waits = sql_row(store, &s))) {
         sql_stop(&s);
+        return sql_result(store);
+    }
+    sql_start_with(store, &campaigns, NULL, 0);
+    if ((*waits = sql_row(store, &campaigns)))
+        sql_stop(&campaigns);
     return sql_result(store);
+}
+
+/* What waits for them may have been sent since, too. */
+static bool cancel_campaigns(struct store *store, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE campaign SET state = 'cancelled', reason = 'restored', finished_at = ?1 "
+               "WHERE finished_at IS NULL"};
+    return sql_run(store, &s, INTEGER(now));
 }
 
 enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held) {
@@ -230,7 +250,7 @@ enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *
                "WHERE finished_at IS NULL ORDER BY expires_at LIMIT ?2)"};
     *held = 0;
     while (sql_transact(store))
-        if (sql_run(store, &s, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
+        if (cancel_campaigns(store, now) && sql_run(store, &s, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
             *held = (size_t)sql_changes(store);
     return sql_result(store);
 }

@@ -1,0 +1,369 @@
+/* /v2/campaigns: a template that is sent to a list of people, once to each. */
+#include "api/auth.h"
+#include "api/campaign_import.h"
+#include "api/idempotency.h"
+#include "api/paging.h"
+#include "api/period.h"
+#include "api/sender_check.h"
+#include "api/template_find.h"
+#include "base/http_client.h"
+#include "payload/columns.h"
+#include "store/campaign.h"
+
+enum {
+    SECOND = 1000,
+    DAY_S = 24 * 60 * 60,
+    VALID_PRESET_S = 3 * DAY_S,
+    VALID_MOST_S = 30 * DAY_S,
+    AHEAD_DAYS = 30,
+    LATE_MS = 60 * SECOND, /* a sendAt that is over for less is now: clocks differ */
+    RATE_MOST = 1000,
+};
+
+/* --- the object of a campaign --- */
+
+static void write_text(struct json_writer *out, const char *name, const char *text) {
+    if (text)
+        json_write_text(out, name, text);
+    else
+        json_write_null(out, name);
+}
+
+/* A campaign whose time has not come is `scheduled`. */
+static const char *state_of(const struct request *rq, const struct store_campaign *campaign) {
+    return strcmp(campaign->state, "running") == 0 && campaign->start_at > rq->now
+               ? "scheduled"
+               : campaign->state;
+}
+
+static void write_members(struct json_writer *out, const struct request *rq,
+                          const struct store_campaign *campaign) {
+    json_write_text(out, "id", campaign->id);
+    json_write_text(out, "name", campaign->name);
+    json_write_text(out, "state", state_of(rq, campaign));
+    write_text(out, "reason", campaign->reason);
+    json_write_text(out, "phoneNumberId", campaign->phone_number_id);
+    json_write_text(out, "templateName", campaign->template_name);
+    json_write_text(out, "language", campaign->language);
+    write_text(out, "category", campaign->category);
+    json_write_raw(out, "components", campaign->components);
+    if (campaign->rate)
+        json_write_integer(out, "rate", campaign->rate);
+    else
+        json_write_null(out, "rate");
+    json_write_integer(out, "validFor", campaign->valid_ms / SECOND);
+    json_write_time(out, "createdAt", campaign->created_at);
+    json_write_time_or_null(out, "sendAt", campaign->start_at);
+    json_write_time_or_null(out, "finishedAt", campaign->finished_at);
+}
+
+/* The counts of the answer: those of states, then those of deliveries. */
+static const char *const states[] = {"waiting", "queued",  "sending",   "accepted",   "failed",
+                                     "unknown", "expired", "cancelled", "suppressed", NULL};
+static const char *const deliveries[] = {"sent", "delivered", "read", "failed", NULL};
+
+/* What has not been moved to outgoing when a campaign was cancelled was cancelled with it. */
+static int64_t sum_state(const struct store_campaign *campaign,
+                         const struct store_campaign_count *counts, size_t count,
+                         const char *state) {
+    const bool is_cancelled = strcmp(campaign->state, "cancelled") == 0;
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool waits = strcmp(counts[i].state, "waiting") == 0;
+        if (strcmp(waits && is_cancelled ? "cancelled" : counts[i].state, state) == 0)
+            sum += counts[i].count;
+    }
+    return sum;
+}
+
+static int64_t sum_delivery(const struct store_campaign_count *counts, size_t count,
+                            const char *status) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (counts[i].status &&
+            strcmp(strcmp(counts[i].status, "played") == 0 ? "read" : counts[i].status, status) ==
+                0)
+            sum += counts[i].count;
+    return sum;
+}
+
+static void write_counts(struct json_writer *out, const struct store_campaign *campaign,
+                         const struct store_campaign_count *counts, size_t count) {
+    json_write_object(out, "counts");
+    for (size_t i = 0; states[i]; i++)
+        json_write_integer(out, states[i], sum_state(campaign, counts, count, states[i]));
+    json_write_end(out);
+    json_write_object(out, "delivery");
+    for (size_t i = 0; deliveries[i]; i++)
+        json_write_integer(out, deliveries[i], sum_delivery(counts, count, deliveries[i]));
+    json_write_end(out);
+}
+
+/* --- GET --- */
+
+static int fail_campaign(struct request *rq, enum store_result result) {
+    return result == STORE_NOT_FOUND
+               ? fail(rq, NOT_FOUND, "There is no such campaign; GET /v2/campaigns lists them.")
+               : state_fail(rq, result);
+}
+
+static int find_campaign(struct request *rq, struct store_campaign *campaign) {
+    enum store_result result =
+        store_find_campaign(rq->caller->store, rq->arena, rq->caller->user.id,
+                            arena_copy(rq->arena, rq->parameters[0]), campaign);
+    return result == STORE_OK ? 0 : fail_campaign(rq, result);
+}
+
+static int reply_campaign(struct request *rq, const char *id) {
+    const struct caller *caller = rq->caller;
+    struct store_campaign campaign;
+    struct store_campaign_count *counts;
+    struct json_writer data;
+    size_t count;
+    enum store_result result =
+        store_find_campaign(caller->store, rq->arena, caller->user.id, id, &campaign);
+    if (result == STORE_OK)
+        result = store_count_campaign(caller->store, rq->arena, id, &counts, &count);
+    if (result != STORE_OK)
+        return fail_campaign(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    write_members(&data, rq, &campaign);
+    write_counts(&data, &campaign, counts, count);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+static int get_campaign(struct request *rq) {
+    return reply_campaign(rq, arena_copy(rq->arena, rq->parameters[0]));
+}
+
+static const struct field list_query[] = {PAGING_FIELDS, {0}};
+
+static int get_campaigns(struct request *rq) {
+    const size_t limit = paging_limit(rq);
+    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    struct store_campaign *rows;
+    struct json_writer data;
+    size_t count;
+    if (paging_after(rq, "cmp_", &page.after))
+        return -1;
+    enum store_result result = store_list_campaigns(rq->caller->store, rq->arena,
+                                                    rq->caller->user.id, &page, &rows, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const size_t shown = count < limit ? count : limit;
+    paging_start(rq, &data);
+    for (size_t i = 0; i < shown; i++) {
+        json_write_object(&data, NULL);
+        write_members(&data, rq, &rows[i]);
+        json_write_end(&data);
+    }
+    return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
+}
+
+/* --- POST /v2/campaigns --- */
+
+static const struct text_rule name_rule = {.meaning = "a name", .longest = 200};
+
+static const struct field create_fields[] = {
+    LINE_FIELD,
+    {.name = "name",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &name_rule,
+     .example = "Autumn"},
+    {.name = "templateName", .type = FIELD_STRING, .required = true},
+    {.name = "language", .type = FIELD_STRING, .required = true, .example = "en_US"},
+    {.name = "components", .type = FIELD_ARRAY},
+    {.name = "rate", .type = FIELD_INTEGER, .min = 1, .max = RATE_MOST},
+    {.name = "validFor", .type = FIELD_INTEGER, .min = 1, .max = VALID_MOST_S},
+    {0},
+};
+
+/* The component of this type, in a template or in a send, in upper or lower case. */
+static struct json component_of(struct request *rq, struct json components, const char *type) {
+    for (struct json c = json_first(components); json_is(c); c = json_next(c)) {
+        const char *own = json_text(json_get(c, "type"), rq->arena);
+        if (own && strcasecmp(own, type) == 0)
+            return c;
+    }
+    return (struct json){0};
+}
+
+/* How many different parameters the text of a template's component has. */
+static size_t count_parameters(struct request *rq, struct json component) {
+    struct slice rest = json_string(json_get(component, "text"), rq->arena), before, name;
+    struct slice names[100];
+    struct columns seen = {names, 0};
+    if (!rest.p)
+        return 0;
+    for (columns_next(&rest, &before, &name); name.p; columns_next(&rest, &before, &name))
+        if (seen.count < 100 && columns_find(&seen, name) == seen.count)
+            names[seen.count++] = name;
+    return seen.count;
+}
+
+static int check_parameters(struct request *rq, struct json template, const char *type) {
+    struct json own = component_of(rq, json_get(template, "components"), type);
+    struct json sent = component_of(rq, json_get(rq->json, "components"), type);
+    const char *format = json_text(json_get(own, "format"), rq->arena);
+    const size_t wanted = count_parameters(rq, own),
+                 given = json_count(json_get(sent, "parameters"));
+    if (wanted == given || (format && strcmp(format, "TEXT") != 0))
+        return 0;
+    return fail(rq, INVALID, "The %s of the template has %zu parameters, but components has %zu.",
+                type, wanted, given);
+}
+
+static int check_template(struct request *rq, const char **category) {
+    struct json template;
+    if (template_find(rq, &rq->caller->line.account,
+                      json_string(json_get(rq->json, "templateName"), rq->arena),
+                      json_string(json_get(rq->json, "language"), rq->arena),
+                      "id,name,language,status,category,components", &template))
+        return -1;
+    const char *status = json_text(json_get(template, "status"), rq->arena);
+    *category = json_text(json_get(template, "category"), rq->arena);
+    if (!status || strcmp(status, "APPROVED") != 0)
+        return fail(rq, CONFLICT, "The template is not APPROVED but %s.",
+                    status ? status : "without a status");
+    return check_parameters(rq, template, "header") || check_parameters(rq, template, "body") ? -1
+                                                                                              : 0;
+}
+
+static const char *new_id(struct request *rq, const char *request_id) {
+    return arena_printf(rq->arena, "cmp_%s", request_id + strlen("req_"));
+}
+
+static int answer_again(struct request *rq, const char *request_id, const void *none) {
+    (void)none;
+    return reply_campaign(rq, new_id(rq, request_id));
+}
+
+static int make_campaign(struct request *rq, const char *request_id, const void *none) {
+    (void)none;
+    const struct caller *caller = rq->caller;
+    struct json components = json_get(rq->json, "components");
+    int64_t valid_s = VALID_PRESET_S;
+    struct store_campaign campaign = {
+        .id = new_id(rq, request_id),
+        .user_id = caller->user.id,
+        .account_id = caller->line.account_id,
+        .line_id = caller->line.id,
+        .name = json_text(json_get(rq->json, "name"), rq->arena),
+        .template_name = json_text(json_get(rq->json, "templateName"), rq->arena),
+        .language = json_text(json_get(rq->json, "language"), rq->arena),
+        .components = json_is(components) ? json_raw(components) : SLICE("[]"),
+        .created_at = rq->now,
+        .by = caller->actor,
+    };
+    json_integer(json_get(rq->json, "rate"), &campaign.rate);
+    json_integer(json_get(rq->json, "validFor"), &valid_s);
+    campaign.valid_ms = valid_s * SECOND;
+    if (check_template(rq, &campaign.category))
+        return -1;
+    enum store_result result = store_insert_campaign(caller->store, &campaign);
+    return result == STORE_OK ? reply_campaign(rq, campaign.id) : state_fail(rq, result);
+}
+
+static int post_campaign(struct request *rq) {
+    return idempotency_run_plain(rq, make_campaign, answer_again);
+}
+
+/* --- PUT .../recipients --- */
+
+static int put_recipients(struct request *rq) {
+    struct store_campaign campaign;
+    if (find_campaign(rq, &campaign))
+        return -1;
+    return campaign_import(rq, &campaign);
+}
+
+/* --- POST .../start, /pause, /resume, /cancel --- */
+
+static const struct field start_fields[] = {
+    {.name = "sendAt",
+     .type = FIELD_STRING,
+     .rule = &period_moment_rule,
+     .example = PERIOD_TIME_EXAMPLE},
+    {0},
+};
+static const struct field no_fields[] = {{0}};
+
+static int change(struct request *rq, enum campaign_deed deed, int64_t start_at) {
+    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    enum store_result result =
+        store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, start_at, rq->now);
+    if (result == STORE_CONFLICT)
+        return fail(rq, CONFLICT,
+                    "The state of the campaign does not allow that; GET /v2/campaigns/:campaignId "
+                    "has it.");
+    return result == STORE_OK ? reply_campaign(rq, id) : fail_campaign(rq, result);
+}
+
+static int post_start(struct request *rq) {
+    const int64_t send_at =
+        period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
+    if (send_at < rq->now - LATE_MS)
+        return fail(rq, INVALID, "sendAt must not be in the past.");
+    if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
+        return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
+    if (sender_check(rq))
+        return -1;
+    return change(rq, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now);
+}
+
+static int post_pause(struct request *rq) {
+    return change(rq, CAMPAIGN_PAUSE, rq->now);
+}
+
+static int post_resume(struct request *rq) {
+    return change(rq, CAMPAIGN_RESUME, rq->now);
+}
+
+static int post_cancel(struct request *rq) {
+    return change(rq, CAMPAIGN_CANCEL, rq->now);
+}
+
+/* clang-format off */
+static const struct route routes[] = {
+    {.method = "GET", .path = "/v2/campaigns",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_campaigns, .query = list_query},
+    {.method = "POST", .path = "/v2/campaigns",
+     .trail = "campaign.create",
+     .scope = SCOPE_SEND, .guard = &line_guard, .handle = post_campaign, .body = BODY_JSON,
+     .fields = create_fields},
+    {.method = "GET", .path = "/v2/campaigns/:campaignId",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_campaign},
+    {.method = "PUT", .path = "/v2/campaigns/:campaignId/recipients",
+     .trail = NO_TRAIL("the start of the campaign is the trace"),
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = put_recipients,
+     .query = campaign_import_query, .body = BODY_STREAM},
+    {.method = "POST", .path = "/v2/campaigns/:campaignId/start",
+     .trail = "campaign.start",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_start, .body = BODY_JSON,
+     .fields = start_fields},
+    {.method = "POST", .path = "/v2/campaigns/:campaignId/pause",
+     .trail = "campaign.pause",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_pause, .body = BODY_JSON,
+     .fields = no_fields},
+    {.method = "POST", .path = "/v2/campaigns/:campaignId/resume",
+     .trail = "campaign.resume",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_resume, .body = BODY_JSON,
+     .fields = no_fields},
+    {.method = "POST", .path = "/v2/campaigns/:campaignId/cancel",
+     .trail = "campaign.cancel",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_cancel, .body = BODY_JSON,
+     .fields = no_fields},
+    {0},
+};
+/* clang-format on */
+
+int main(int argc, char **argv) {
+    return serve(&(struct service){.name = "campaigns",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                   .load = http_prepare},
+                 argc, argv);
+}

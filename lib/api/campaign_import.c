@@ -1,0 +1,211 @@
+#include "api/campaign_import.h"
+
+#include "base/utf8.h"
+#include "payload/columns.h"
+#include "payload/csv_read.h"
+#include "payload/recipient.h"
+
+enum {
+    ERRORS_SHOWN = 100,
+    BODY_MOST = 100 * 1024 * 1024,
+    BATCH_MEMORY = 256 * 1024 * 1024, /* of the lines of one transaction */
+    PART = 64 * 1024,
+};
+
+const struct field campaign_import_query[] = {
+    {.name = "to", .type = FIELD_STRING, .example = "phone"},
+    {0},
+};
+
+struct import {
+    struct request *rq;
+    const struct store_campaign *campaign;
+    struct csv_reader csv;
+    struct slice to_name;
+    struct columns columns; /* names NULL: the header has not been read */
+    size_t to;              /* the column of the recipient */
+    struct arena batch;
+    struct store_campaign_recipient rows[CAMPAIGN_ROWS_AT_ONCE];
+    size_t count;
+    size_t accepted, duplicates, invalid;
+    struct json_writer errors;
+};
+
+/* --- the lines --- */
+
+static bool refuse_line(struct import *import, const char *column, const char *message) {
+    if (import->invalid++ < ERRORS_SHOWN) {
+        json_write_object(&import->errors, NULL);
+        json_write_integer(&import->errors, "line", (int64_t)import->csv.line);
+        json_write_text(&import->errors, "column", column);
+        json_write_text(&import->errors, "message", message);
+        json_write_end(&import->errors);
+    }
+    return true;
+}
+
+static bool flush(struct import *import) {
+    struct request *rq = import->rq;
+    size_t added = 0;
+    enum store_result result = store_add_recipients(rq->caller->store, import->campaign,
+                                                    import->rows, import->count, rq->now, &added);
+    if (result == STORE_CONFLICT)
+        fail(rq, CONFLICT, "The campaign is no draft any more, so it takes no recipients.");
+    else if (result == STORE_EXCESSIVE)
+        fail(rq, CONFLICT, "A campaign has at most %d recipients.", CAMPAIGN_ROWS_MOST);
+    else if (result != STORE_OK)
+        state_fail(rq, result);
+    import->accepted += added;
+    import->duplicates += import->count - added;
+    import->count = 0;
+    arena_reset(&import->batch);
+    return result == STORE_OK;
+}
+
+/* The body for the platform, without callback data; p == NULL after refusing the line. */
+static struct slice body_of(struct import *import, const struct slice *cells, size_t count,
+                            const char *recipient, bool is_phone) {
+    const struct store_campaign *campaign = import->campaign;
+    struct buffer components = buffer_in(&import->batch);
+    struct json_writer out;
+    const struct slice empty =
+        columns_fill(&import->columns, cells, count, campaign->components, &components);
+    if (empty.p) {
+        refuse_line(import, arena_copy(&import->batch, empty), "is empty");
+        return (struct slice){NULL, 0};
+    }
+    json_write_start(&out, &import->batch);
+    json_write_object(&out, NULL);
+    json_write_text(&out, "messaging_product", "whatsapp");
+    json_write_text(&out, "recipient_type", "individual");
+    json_write_text(&out, is_phone ? "to" : "recipient", recipient);
+    json_write_text(&out, "type", "template");
+    json_write_object(&out, "template");
+    json_write_text(&out, "name", campaign->template_name);
+    json_write_object(&out, "language");
+    json_write_text(&out, "code", campaign->language);
+    json_write_end(&out);
+    json_write_raw(&out, "components", buffer_slice(&components));
+    json_write_end(&out);
+    json_write_end(&out);
+    return json_written(&out);
+}
+
+static bool take_row(struct import *import, const struct slice *cells, size_t count) {
+    const struct slice to = import->to < count ? cells[import->to] : (struct slice){"", 0};
+    const char *const column = arena_copy(&import->batch, import->to_name);
+    for (size_t i = 0; i < count; i++)
+        if (!utf8_valid(cells[i]) || memchr(cells[i].p, '\0', cells[i].n))
+            return refuse_line(import, column, "stands in a line that is no UTF-8");
+    const bool is_bsuid = recipient_is_bsuid(to);
+    const char *const problem = is_bsuid ? NULL : recipient_to_rule.check(to);
+    if (!to.n || problem)
+        return refuse_line(import, column, to.n ? problem : "is empty");
+    const char *const recipient =
+        is_bsuid ? arena_copy(&import->batch, to) : recipient_digits(&import->batch, to);
+    const struct slice body = body_of(import, cells, count, recipient, !is_bsuid);
+    if (!body.p)
+        return true;
+    import->rows[import->count++] = (struct store_campaign_recipient){recipient, body};
+    return import->count < CAMPAIGN_ROWS_AT_ONCE || flush(import);
+}
+
+/* --- the header --- */
+
+static bool check_columns(struct import *import) {
+    struct request *rq = import->rq;
+    struct slice rest = import->campaign->components, before, name;
+    import->to = columns_find(&import->columns, import->to_name);
+    if (import->to == import->columns.count)
+        return !fail(rq, INVALID, "The table has no column %.*s with the recipients.",
+                     (int)import->to_name.n, import->to_name.p);
+    for (columns_next(&rest, &before, &name); name.p; columns_next(&rest, &before, &name))
+        if (columns_find(&import->columns, name) == import->columns.count)
+            return !fail(rq, INVALID, "The table has no column %.*s, which the components name.",
+                         (int)name.n, name.p);
+    return true;
+}
+
+static bool take_header(struct import *import, const struct slice *cells, size_t count) {
+    static const char mark[] = "\xef\xbb\xbf"; /* U+FEFF, which spreadsheets write first */
+    struct slice *names = arena_alloc(import->rq->arena, count * sizeof *names);
+    for (size_t i = 0; i < count; i++) {
+        struct slice name = cells[i];
+        if (!i && slice_starts(name, SLICE(mark)))
+            name = slice_skip(name, sizeof mark - 1);
+        names[i] = (struct slice){arena_copy(import->rq->arena, name), name.n};
+        if (!utf8_valid(name))
+            return !fail(import->rq, INVALID, "The table must be UTF-8.");
+    }
+    import->columns = (struct columns){names, count};
+    return check_columns(import);
+}
+
+static bool take_line(void *context, const struct slice *cells, size_t count) {
+    struct import *import = context;
+    return import->columns.names ? take_row(import, cells, count)
+                                 : take_header(import, cells, count);
+}
+
+/* --- the whole body --- */
+
+static int read_body(struct import *import) {
+    static char bytes[PART];
+    struct request *rq = import->rq;
+    ssize_t got;
+    size_t n = 0;
+    bool goes_on = true;
+    while (goes_on && (got = request_read_body(rq, bytes, sizeof bytes)) > 0) {
+        n += (size_t)got;
+        if (n > BODY_MOST)
+            return fail(rq, TOO_LARGE, "A table has at most 100 MB.");
+        goes_on = csv_reader_add(&import->csv, (struct slice){bytes, (size_t)got});
+    }
+    if (goes_on && got < 0)
+        return fail(rq, INVALID, "The body ended early.");
+    if (goes_on && !request_body_is_complete(rq))
+        return fail(rq, INVALID, "The body is incomplete; its first lines were added.");
+    goes_on = goes_on && csv_reader_end(&import->csv);
+    if (import->csv.error)
+        return fail(rq, INVALID, "Line %zu cannot be read: %s.", import->csv.line,
+                    import->csv.error);
+    if (goes_on && !import->columns.names)
+        return fail(rq, INVALID, "The table is empty; its first line names the columns.");
+    return goes_on && flush(import) ? 0 : -1;
+}
+
+static int reply(struct import *import) {
+    struct json_writer data;
+    json_write_end(&import->errors);
+    json_write_start(&data, import->rq->arena);
+    json_write_object(&data, NULL);
+    json_write_integer(&data, "accepted", (int64_t)import->accepted);
+    json_write_integer(&data, "duplicates", (int64_t)import->duplicates);
+    json_write_integer(&data, "invalid", (int64_t)import->invalid);
+    json_write_raw(&data, "errors", json_written(&import->errors));
+    json_write_end(&data);
+    return reply_data(import->rq, json_written(&data));
+}
+
+int campaign_import(struct request *rq, const struct store_campaign *campaign) {
+    struct import *import = arena_alloc(rq->arena, sizeof *import);
+    const char *type = request_variable("CONTENT_TYPE");
+    const struct slice to = query_get(&rq->query, "to");
+    if (!type || strncasecmp(type, "text/csv", 8) != 0)
+        return fail(rq, UNSUPPORTED_TYPE, "The body must be text/csv.");
+    if (request_check_encoding(rq))
+        return -1;
+    import->rq = rq;
+    import->campaign = campaign;
+    import->to_name = to.p ? to : SLICE("to");
+    import->csv.take = take_line;
+    import->csv.context = import;
+    arena_init(&import->batch, BATCH_MEMORY, NULL);
+    json_write_start(&import->errors, rq->arena);
+    json_write_array(&import->errors, NULL);
+    csv_reader_start(&import->csv);
+    const int failed = read_body(import);
+    csv_reader_free(&import->csv);
+    arena_free(&import->batch);
+    return failed ? -1 : reply(import);
+}

@@ -1,0 +1,13 @@
+/* PUT /v2/campaigns/:campaignId/recipients: a table of people, as it arrives. */
+#ifndef SWITCHBOARD_API_CAMPAIGN_IMPORT_H
+#define SWITCHBOARD_API_CAMPAIGN_IMPORT_H
+
+#include "api/auth.h"
+#include "store/campaign.h"
+
+extern const struct field campaign_import_query[];
+
+/* Reads the body, adds its lines to the campaign, and answers with their numbers. */
+int campaign_import(struct request *rq, const struct store_campaign *campaign);
+
+#endif

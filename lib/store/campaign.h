@@ -1,0 +1,87 @@
+/* Campaigns: a template that is sent to a list of people, once to each.
+ *
+ *     draft -> running -> finished
+ *              running <-> paused
+ *     draft | running | paused -> cancelled
+ *
+ * A recipient waits in campaign_recipient. While its campaign runs, the sender moves some of them
+ * at a time to `outgoing` (outgoing.h), and from then on each is a send as all others are, with the
+ * same promise. A row of a campaign that does not run is not taken.
+ */
+#ifndef SWITCHBOARD_STORE_CAMPAIGN_H
+#define SWITCHBOARD_STORE_CAMPAIGN_H
+
+#include "store/actor.h"
+#include "store/listing.h"
+
+enum {
+    CAMPAIGN_ROWS_MOST = 1000000,
+    CAMPAIGN_ROWS_AT_ONCE = 1000, /* that one transaction adds */
+};
+
+struct store_campaign {
+    const char *id, *user_id, *account_id, *line_id;
+    const char *phone_number_id; /* of the line */
+    const char *name, *template_name, *language;
+    const char *category;    /* NULL: the platform named none */
+    struct slice components; /* a JSON array */
+    const char *state, *reason;
+    int64_t rate; /* 0: that of the line */
+    int64_t valid_ms, created_at;
+    int64_t start_at, finished_at; /* INT64_MAX: not yet */
+    struct actor by;
+};
+
+/* Inserts a draft, unless a campaign with its id is there already. */
+enum store_result store_insert_campaign(struct store *store, const struct store_campaign *campaign);
+
+/* Finds the user's campaign, or STORE_NOT_FOUND. */
+enum store_result store_find_campaign(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *id, struct store_campaign *campaign);
+
+/* Lists the user's campaigns, newest first. */
+enum store_result store_list_campaigns(struct store *store, struct arena *arena,
+                                       const char *user_id, const struct store_page *page,
+                                       struct store_campaign **campaigns, size_t *count);
+
+/* How many rows of a campaign are in a state, by the status of their message. */
+struct store_campaign_count {
+    const char *state;  /* of outgoing; waiting: not moved there yet */
+    const char *status; /* of the message; NULL: there is none */
+    int64_t count;
+};
+
+enum store_result store_count_campaign(struct store *store, struct arena *arena, const char *id,
+                                       struct store_campaign_count **counts, size_t *count);
+
+struct store_campaign_recipient {
+    const char *recipient;
+    struct slice body;
+};
+
+/* Adds recipients to a draft of the user; `*added` without those that it has. STORE_CONFLICT: it is
+ * no draft any more. STORE_FULL: it would have more than CAMPAIGN_ROWS_MOST. */
+enum store_result store_add_recipients(struct store *store, const struct store_campaign *campaign,
+                                       const struct store_campaign_recipient *recipients,
+                                       size_t count, int64_t now, size_t *added);
+
+/* What a client does to a campaign. Each may be repeated. */
+enum campaign_deed { CAMPAIGN_START, CAMPAIGN_PAUSE, CAMPAIGN_RESUME, CAMPAIGN_CANCEL };
+
+/* Does it; `start_at` is of CAMPAIGN_START. STORE_NOT_FOUND: the user has no such campaign.
+ * STORE_CONFLICT: its state does not allow it. */
+enum store_result store_change_campaign(struct store *store, const char *user_id, const char *id,
+                                        enum campaign_deed deed, int64_t start_at, int64_t now);
+
+/* --- the sender --- */
+
+/* Moves recipients of the next running campaign after `after` (an id, which it replaces) to
+ * outgoing, or finishes it. STORE_NOT_FOUND: there is no further one. */
+enum store_result store_feed_campaign(struct store *store, struct arena *arena, char after[ID_SIZE],
+                                      int64_t now, size_t *moved);
+
+/* Deletes what belongs to campaigns that ended long ago, some hundreds of rows at once: regular
+ * work (chore.h). */
+enum store_result store_delete_old_campaigns(struct store *store, int64_t now, size_t *removed);
+
+#endif

@@ -1,0 +1,221 @@
+/* Rows of the table campaign, for clients. */
+#include "store/campaign.h"
+
+#include "engine/sql.h"
+#include "store/deed.h"
+
+#define COLUMNS                                                                                    \
+    "c.id, c.user_id, c.account_id, c.line_id, l.phone_number_id, c.name, c.template, "            \
+    "c.language, c.category, c.components, c.state, c.reason, c.rate, c.valid_ms, c.start_at, "    \
+    "c.created_at, c.finished_at, c.by_id, c.by_name "                                             \
+    "FROM campaign c JOIN line l ON l.id = c.line_id "
+
+static struct store_campaign read_row(struct statement *s, struct arena *arena) {
+    return (struct store_campaign){
+        .id = column_text(s, 0, arena),
+        .user_id = column_text(s, 1, arena),
+        .account_id = column_text(s, 2, arena),
+        .line_id = column_text(s, 3, arena),
+        .phone_number_id = column_text(s, 4, arena),
+        .name = column_text(s, 5, arena),
+        .template_name = column_text(s, 6, arena),
+        .language = column_text(s, 7, arena),
+        .category = column_text(s, 8, arena),
+        .components = column_blob(s, 9, arena),
+        .state = column_text(s, 10, arena),
+        .reason = column_text(s, 11, arena),
+        .rate = column_integer(s, 12),
+        .valid_ms = column_integer(s, 13),
+        .start_at = column_time(s, 14),
+        .created_at = column_integer(s, 15),
+        .finished_at = column_time(s, 16),
+        .by = {.id = column_text(s, 17, arena), .name = column_text(s, 18, arena)},
+    };
+}
+
+enum store_result store_insert_campaign(struct store *store,
+                                        const struct store_campaign *campaign) {
+    static struct statement s = {
+        .sql = "INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language, "
+               "category, components, state, rate, valid_ms, by_id, by_name, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'draft', ?10, ?11, ?12, ?13, ?14) "
+               "ON CONFLICT (id) DO NOTHING"};
+    const struct store_campaign *c = campaign;
+    while (sql_transact(store))
+        if (sql_run(store, &s, TEXT(c->id), TEXT(c->user_id), TEXT(c->account_id), TEXT(c->line_id),
+                    TEXT(c->name), TEXT(c->template_name), TEXT(c->language), TEXT(c->category),
+                    BLOB(c->components), c->rate ? INTEGER(c->rate) : NO_INTEGER,
+                    INTEGER(c->valid_ms), TEXT(c->by.id), TEXT(c->by.id ? c->by.name : NULL),
+                    INTEGER(c->created_at)))
+            store_trail(store, c->user_id, c->id);
+    return sql_result(store);
+}
+
+enum store_result store_find_campaign(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *id, struct store_campaign *campaign) {
+    static struct statement s = {.sql = "SELECT " COLUMNS "WHERE c.id = ?1 AND c.user_id = ?2"};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    const bool found = sql_row(store, &s);
+    if (found) {
+        *campaign = read_row(&s, arena);
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}
+
+enum store_result store_list_campaigns(struct store *store, struct arena *arena,
+                                       const char *user_id, const struct store_page *page,
+                                       struct store_campaign **campaigns, size_t *count) {
+    static struct statement s = {.sql = "SELECT " COLUMNS "WHERE c.user_id = ?1 AND c.id < ?2 "
+                                        "ORDER BY c.id DESC LIMIT ?3"};
+    struct buffer list = buffer_in(arena);
+    sql_start(store, &s, TEXT(user_id), TEXT(page->after ? page->after : "~"),
+              INTEGER((int64_t)page->limit));
+    while (sql_row(store, &s)) {
+        const struct store_campaign row = read_row(&s, arena);
+        buffer_add(&list, &row, sizeof row);
+    }
+    *campaigns = (struct store_campaign *)(void *)list.p;
+    *count = list.n / sizeof **campaigns;
+    return sql_result(store);
+}
+
+enum store_result store_count_campaign(struct store *store, struct arena *arena, const char *id,
+                                       struct store_campaign_count **counts, size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT 'waiting', NULL, count(*) FROM campaign_recipient WHERE campaign_id = ?1 "
+               "UNION ALL SELECT o.state, m.status, count(*) FROM outgoing o "
+               "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
+               "WHERE o.campaign_id = ?1 GROUP BY o.state, m.status"};
+    struct buffer list = buffer_in(arena);
+    sql_start(store, &s, TEXT(id));
+    while (sql_row(store, &s)) {
+        const struct store_campaign_count row = {column_text(&s, 0, arena),
+                                                 column_text(&s, 1, arena), column_integer(&s, 2)};
+        buffer_add(&list, &row, sizeof row);
+    }
+    *counts = (struct store_campaign_count *)(void *)list.p;
+    *count = list.n / sizeof **counts;
+    return sql_result(store);
+}
+
+/* --- recipients --- */
+
+/* Whether the campaign is a draft of the user; it stays one until the transaction ends. */
+static bool hold_draft(struct store *store, const struct store_campaign *campaign) {
+    static struct statement s = {.sql = "UPDATE campaign SET state = 'draft' WHERE id = ?1 "
+                                        "AND user_id = ?2 AND state = 'draft'"};
+    return sql_run(store, &s, TEXT(campaign->id), TEXT(campaign->user_id)) &&
+           sql_changes(store) > 0;
+}
+
+static bool add_recipient(struct store *store, const struct store_campaign *campaign,
+                          const struct store_campaign_recipient *recipient, int64_t now,
+                          size_t *added) {
+    static struct statement s = {
+        .sql = "INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, "
+               "created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+               "ON CONFLICT (campaign_id, recipient) DO NOTHING"};
+    char id[ID_SIZE];
+    id_make(id, "rcp_", now);
+    if (!sql_run(store, &s, TEXT(id), TEXT(campaign->account_id), TEXT(campaign->id),
+                 TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now)))
+        return false;
+    *added += sql_changes(store) > 0;
+    return true;
+}
+
+static int64_t count_recipients(struct store *store, const char *id) {
+    static struct statement s = {
+        .sql = "SELECT count(*) FROM campaign_recipient WHERE campaign_id = ?1"};
+    int64_t count = 0;
+    sql_start(store, &s, TEXT(id));
+    if (sql_row(store, &s)) {
+        count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return count;
+}
+
+enum store_result store_add_recipients(struct store *store, const struct store_campaign *campaign,
+                                       const struct store_campaign_recipient *recipients,
+                                       size_t count, int64_t now, size_t *added) {
+    enum store_result outcome = STORE_OK;
+    while (sql_transact(store)) {
+        *added = 0;
+        outcome = STORE_OK;
+        if (!hold_draft(store, campaign))
+            outcome = STORE_CONFLICT;
+        else if (count_recipients(store, campaign->id) + (int64_t)count > CAMPAIGN_ROWS_MOST)
+            outcome = STORE_EXCESSIVE;
+        for (size_t i = 0; outcome == STORE_OK && i < count; i++)
+            if (!add_recipient(store, campaign, &recipients[i], now, added))
+                break;
+    }
+    const enum store_result result = sql_result(store);
+    return result != STORE_OK || outcome == STORE_OK
+               ? result
+               : sql_refuse(store, outcome, "the campaign takes no more recipients");
+}
+
+/* --- what a client does --- */
+
+/* Whether the campaign exists and is in the state that the deed leads to. */
+static bool is_done(struct store *store, const char *user_id, const char *id, const char *state,
+                    bool *exists) {
+    static struct statement s = {
+        .sql = "SELECT state = ?3 FROM campaign WHERE id = ?1 AND user_id = ?2"};
+    bool is_so = false;
+    sql_start(store, &s, TEXT(id), TEXT(user_id), TEXT(state));
+    if ((*exists = sql_row(store, &s))) {
+        is_so = column_integer(&s, 0) != 0;
+        sql_stop(&s);
+    }
+    return is_so;
+}
+
+/* Sends of the campaign that were moved to outgoing, and wait. */
+static bool cancel_rows(struct store *store, const char *id, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?2 WHERE campaign_id = ?1 "
+               "AND finished_at IS NULL AND state = 'queued'"};
+    return sql_run_later(store, &s, TEXT(id), INTEGER(now));
+}
+
+#define CHANGE(set, where)                                                                         \
+    "UPDATE campaign SET reason = NULL, " set " WHERE id = ?1 AND user_id = ?2 AND ?3 > 0 "        \
+    "AND ?4 > 0 AND " where
+
+enum store_result store_change_campaign(struct store *store, const char *user_id, const char *id,
+                                        enum campaign_deed deed, int64_t start_at, int64_t now) {
+    static struct {
+        struct statement s;
+        const char *state; /* after it */
+    } deeds[] = {
+        [CAMPAIGN_START] = {{.sql = CHANGE("state = 'running', start_at = ?3", "state = 'draft'")},
+                            "running"},
+        [CAMPAIGN_PAUSE] = {{.sql = CHANGE("state = 'paused'", "state = 'running'")}, "paused"},
+        [CAMPAIGN_RESUME] = {{.sql = CHANGE("state = 'running'", "state = 'paused'")}, "running"},
+        [CAMPAIGN_CANCEL] = {{.sql = CHANGE("state = 'cancelled', finished_at = ?4",
+                                            "state IN ('draft', 'running', 'paused')")},
+                             "cancelled"},
+    };
+    enum store_result outcome = STORE_OK;
+    while (sql_transact(store)) {
+        bool exists = true;
+        outcome = STORE_OK;
+        if (!sql_run(store, &deeds[deed].s, TEXT(id), TEXT(user_id), INTEGER(start_at),
+                     INTEGER(now)))
+            continue;
+        if (sql_changes(store) > 0 || is_done(store, user_id, id, deeds[deed].state, &exists)) {
+            if (deed != CAMPAIGN_CANCEL || cancel_rows(store, id, now))
+                store_trail(store, user_id, id);
+        } else {
+            outcome = exists ? STORE_CONFLICT : STORE_NOT_FOUND;
+        }
+    }
+    const enum store_result result = sql_result(store);
+    return result != STORE_OK || outcome == STORE_OK
+               ? result
+               : sql_refuse(store, outcome, "the state of campaign %s does not allow that", id);
+}

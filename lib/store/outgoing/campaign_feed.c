@@ -1,0 +1,192 @@
+/* Campaigns in the regular work of the sender: recipients move to outgoing, answers pause. */
+#include "engine/sql.h"
+#include "store/campaign.h"
+#include "store/chore.h"
+#include "store/outgoing/campaign_row.h"
+
+enum {
+    SECOND = 1000,
+    WAITING_MOST = 40,  /* rows of a campaign in outgoing: those that a line sends in a second */
+    LATE_AT_ONCE = 500, /* of a campaign that has ended: they expire there */
+};
+
+/* A campaign that runs. */
+struct feed {
+    char id[ID_SIZE];
+    int64_t rate, start_at, expires_at, fed_at;
+};
+
+/* Finds the next one whose time has come. */
+static bool find_next(struct store *store, const char *after, int64_t now, char id[ID_SIZE]) {
+    static struct statement s = {.sql = "SELECT id FROM campaign WHERE state = 'running' "
+                                        "AND id > ?1 AND start_at <= ?2 ORDER BY id LIMIT 1"};
+    sql_start(store, &s, TEXT(after), INTEGER(now));
+    return sql_read_id(store, &s, id);
+}
+
+/* Reads it, if it still runs; it does until the transaction ends. */
+static bool hold(struct store *store, struct feed *feed) {
+    static struct statement lock = {
+        .sql = "UPDATE campaign SET state = 'running' WHERE id = ?1 AND state = 'running'"};
+    static struct statement s = {
+        .sql = "SELECT rate, start_at, start_at + valid_ms, fed_at FROM campaign WHERE id = ?1"};
+    if (!sql_run(store, &lock, TEXT(feed->id)) || !sql_changes(store))
+        return false;
+    sql_start(store, &s, TEXT(feed->id));
+    if (!sql_row(store, &s))
+        return false;
+    feed->rate = column_integer(&s, 0);
+    feed->start_at = column_integer(&s, 1);
+    feed->expires_at = column_integer(&s, 2);
+    feed->fed_at = column_integer(&s, 3);
+    sql_stop(&s);
+    return true;
+}
+
+static int64_t count_waiting(struct store *store, const char *id) {
+    static struct statement s = {.sql = "SELECT count(*) FROM outgoing WHERE campaign_id = ?1 "
+                                        "AND finished_at IS NULL"};
+    int64_t count = 0;
+    sql_start(store, &s, TEXT(id));
+    if (sql_row(store, &s)) {
+        count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return count;
+}
+
+/* How many recipients may move now: with a rate those of the time since some moved last, at most of
+ * a second. */
+static int64_t room_of(const struct feed *feed, int64_t waiting, int64_t now) {
+    int64_t room = WAITING_MOST - waiting;
+    if (now >= feed->expires_at)
+        return LATE_AT_ONCE;
+    if (feed->rate) {
+        const int64_t since = now - feed->fed_at;
+        const int64_t of_rate =
+            since < 0 || since > SECOND ? feed->rate : feed->rate * since / SECOND;
+        room = of_rate < room ? of_rate : room;
+    }
+    return room > 0 ? room : 0;
+}
+
+/* A recipient whose turn has come. */
+struct next {
+    const char *id;
+    struct slice body;
+};
+
+static struct buffer list_next(struct store *store, struct arena *arena, const char *id,
+                               int64_t limit) {
+    static struct statement s = {.sql = "SELECT id, body FROM campaign_recipient "
+                                        "WHERE campaign_id = ?1 ORDER BY id LIMIT ?2"};
+    struct buffer list = buffer_in(arena);
+    sql_start(store, &s, TEXT(id), INTEGER(limit));
+    while (sql_row(store, &s)) {
+        const struct next next = {column_text(&s, 0, arena), column_blob(&s, 1, arena)};
+        buffer_add(&list, &next, sizeof next);
+    }
+    return list;
+}
+
+/* The body with the id of the row, which the statuses of the message return, as its last member. */
+static struct slice body_of(struct arena *arena, struct slice body, const char *id) {
+    return slice_of(arena_printf(arena, "%.*s,\"biz_opaque_callback_data\":\"%s\"}",
+                                 (int)(body.n - 1), body.p, id));
+}
+
+static bool move(struct store *store, struct arena *arena, const struct feed *feed,
+                 const struct next *next, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, "
+               "send_at, next_at, expires_at, by_id, by_name, campaign_id, created_at) "
+               "SELECT ?1, c.user_id, c.account_id, c.line_id, r.recipient, ?5, 'queued', ?3, "
+               "?3, ?4, c.by_id, c.by_name, c.id, ?3 FROM campaign_recipient r "
+               "JOIN campaign c ON c.id = r.campaign_id WHERE r.id = ?2"};
+    static struct statement end = {.sql = "DELETE FROM campaign_recipient WHERE id = ?1"};
+    char id[ID_SIZE];
+    id_make(id, "out_", now);
+    return sql_run(store, &s, TEXT(id), TEXT(next->id), INTEGER(now), INTEGER(feed->expires_at),
+                   BLOB(body_of(arena, next->body, id))) &&
+           sql_run(store, &end, TEXT(next->id));
+}
+
+static bool set_fed(struct store *store, const char *id, int64_t now) {
+    static struct statement s = {.sql = "UPDATE campaign SET fed_at = ?2 WHERE id = ?1"};
+    return sql_run(store, &s, TEXT(id), INTEGER(now));
+}
+
+static bool finish(struct store *store, const char *id, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE campaign SET state = 'finished', finished_at = ?2 WHERE id = ?1 "
+               "AND NOT EXISTS (SELECT 1 FROM campaign_recipient WHERE campaign_id = ?1)"};
+    return sql_run(store, &s, TEXT(id), INTEGER(now));
+}
+
+enum store_result store_feed_campaign(struct store *store, struct arena *arena, char after[ID_SIZE],
+                                      int64_t now, size_t *moved) {
+    struct feed feed = {.id = ""};
+    *moved = 0;
+    const bool found = find_next(store, after, now, feed.id);
+    if (!found)
+        return sql_found(store, false);
+    while (sql_transact(store)) {
+        *moved = 0;
+        if (!hold(store, &feed))
+            continue;
+        const int64_t waiting = count_waiting(store, feed.id);
+        const int64_t room = room_of(&feed, waiting, now);
+        const struct buffer list = list_next(store, arena, feed.id, room);
+        const struct next *next = (const struct next *)(const void *)list.p;
+        while (*moved < list.n / sizeof *next && move(store, arena, &feed, &next[*moved], now))
+            ++*moved;
+        if (*moved)
+            set_fed(store, feed.id, now);
+        else if (!waiting)
+            finish(store, feed.id, now);
+    }
+    for (size_t i = 0; i < ID_SIZE; i++)
+        after[i] = feed.id[i];
+    return sql_result(store);
+}
+
+bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome) {
+#define PAUSE(which)                                                                               \
+    "UPDATE campaign SET state = 'paused', reason = ?2 WHERE state = 'running' "                   \
+    "AND " which " = (SELECT " which " FROM campaign WHERE id = "                                  \
+    "(SELECT campaign_id FROM outgoing WHERE id = ?1))"
+    static struct statement own = {.sql = PAUSE("id")}, of_line = {.sql = PAUSE("line_id")};
+    return sql_run(store, outcome->pause == PAUSE_LINE ? &of_line : &own, TEXT(outcome->id),
+                   TEXT(outcome->pause_reason));
+}
+
+/* --- what is deleted --- */
+
+#define KEPT (90 * 24 * 60 * 60 * INT64_C(1000))
+
+enum { ROWS_AT_ONCE = 500 };
+
+#define OLD_ROWS(table)                                                                            \
+    "SELECT r.id FROM campaign c JOIN " table " r ON r.campaign_id = c.id "                        \
+    "WHERE c.finished_at <= ?1 LIMIT "
+#define OLD "SELECT id FROM campaign WHERE finished_at <= ?1 LIMIT "
+
+enum store_result store_delete_old_campaigns(struct store *store, int64_t now, size_t *removed) {
+    static struct {
+        struct statement find, s;
+    } parts[] = {
+        {{.sql = OLD_ROWS("outgoing") "1"},
+         {.sql = "DELETE FROM outgoing WHERE id IN (" OLD_ROWS("outgoing") "?2)"}},
+        {{.sql = OLD_ROWS("campaign_recipient") "1"},
+         {.sql =
+              "DELETE FROM campaign_recipient WHERE id IN (" OLD_ROWS("campaign_recipient") "?2)"}},
+        {{.sql = OLD "1"}, {.sql = "DELETE FROM campaign WHERE id IN (" OLD "?2)"}},
+    };
+    const struct parameter parameters[] = {INTEGER(now - KEPT), INTEGER(ROWS_AT_ONCE)};
+    enum store_result result = STORE_OK;
+    *removed = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && result == STORE_OK && !*removed; i++)
+        result = chore_do(store, &(struct chore){&parts[i].find, &parts[i].s, parameters, 1, 2},
+                          removed);
+    return result;
+}

@@ -1,0 +1,376 @@
+#!/usr/bin/env bats
+# /v2/campaigns: a template that is sent to a list of people, once to each.
+load helpers/all
+load helpers/conventions
+load helpers/courier
+load helpers/routes
+load helpers/sender
+load helpers/webhook
+
+setup_file() {
+    start_stack
+    make_user OTHER_
+    make_user
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[
+        {\"id\":\"71\",\"name\":\"offer\",\"language\":\"de\",\"status\":\"APPROVED\",
+         \"category\":\"MARKETING\",\"components\":[{\"type\":\"BODY\",\"text\":\"{{1}}: {{2}}\"}]},
+        {\"id\":\"72\",\"name\":\"plain\",\"language\":\"de\",\"status\":\"APPROVED\",
+         \"category\":\"UTILITY\",\"components\":[{\"type\":\"BODY\",\"text\":\"x\"}]},
+        {\"id\":\"73\",\"name\":\"bad\",\"language\":\"de\",\"status\":\"REJECTED\",
+         \"category\":\"UTILITY\",\"components\":[{\"type\":\"BODY\",\"text\":\"x\"}]}]}" >/dev/null
+}
+
+setup() {
+    forget_sent
+    sandbox DELETE faults >/dev/null
+    db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign;
+        DELETE FROM sender_lease'
+    have_pulse
+    components='[{"type":"body","parameters":[{"type":"text","text":"{{name}}"},
+        {"type":"text","text":"Nr. {{ code }}!"}]}]'
+}
+
+teardown() {
+    stop_senders
+}
+
+teardown_file() {
+    stop_stack
+}
+
+# Makes a draft: draft [MEMBERS [option of request...]]. Sets `campaign`.
+draft() {
+    api POST /v2/campaigns "${@:2}" -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"Herbst\",
+        ${1-\"templateName\":\"offer\",\"language\":\"de\",\"components\":$components}}"
+    campaign=$(gojq -r '.data.id // ""' "$body")
+}
+
+# Uploads lines: upload LINES [QUERY]
+upload() {
+    printf '%b' "$1" >"$BATS_TEST_TMPDIR/table"
+    api PUT "/v2/campaigns/$campaign/recipients${2-}" -H 'Content-Type: text/csv' \
+        -d "@$BATS_TEST_TMPDIR/table"
+}
+
+act() { # DEED [BODY]
+    api POST "/v2/campaigns/$campaign/$1" -d "${2-{\}}"
+}
+
+counts_are() { # STATE NUMBER
+    api GET "/v2/campaigns/$campaign"
+    [[ $(gojq ".data.counts.$1" "$body") == "$2" ]]
+}
+
+state_is() {
+    [[ $(db "SELECT state FROM campaign WHERE id = '$campaign'") == "$1" ]]
+}
+
+# A draft of so many recipients that need no variables: people COUNT
+people() {
+    local i
+    draft '"templateName":"plain","language":"de"'
+    for ((i = 0; i < $1; i++)); do printf '1555200%04d\n' "$i"; done >"$BATS_TEST_TMPDIR/people"
+    upload "to\n$(cat "$BATS_TEST_TMPDIR/people")\n"
+    assert_success
+}
+
+# How many people the platform accepted a message for, and how many messages.
+reached() {
+    sandbox GET requests | gojq -r '[.[] | select(.path | endswith("/messages")) | .body
+        | fromjson? // . | .to] | "\(unique | length) \(length)"'
+}
+
+@test "POST makes a draft of an approved template, with its category, and sends nothing" {
+    draft
+    assert_success
+    assert_conventions
+    assert_json '.data | del(.id, .createdAt, .components)' "{\"name\":\"Herbst\",
+        \"state\":\"draft\",\"reason\":null,\"phoneNumberId\":\"$LINE\",\"templateName\":\"offer\",
+        \"language\":\"de\",\"category\":\"MARKETING\",\"rate\":null,\"validFor\":259200,
+        \"sendAt\":null,\"finishedAt\":null,\"counts\":{\"waiting\":0,\"queued\":0,\"sending\":0,
+        \"accepted\":0,\"failed\":0,\"unknown\":0,\"expired\":0,\"cancelled\":0,\"suppressed\":0},
+        \"delivery\":{\"sent\":0,\"delivered\":0,\"read\":0,\"failed\":0}}"
+    assert_json .data.components "$components"
+    assert_equal "$(reached)" '0 0'
+}
+
+@test "a template that is missing, not approved, or has another number of parameters makes no draft" {
+    draft '"templateName":"none","language":"de"'
+    assert_error 404 NOT_FOUND
+    draft '"templateName":"bad","language":"de"'
+    assert_error 409 VALIDATION_ERROR
+    draft '"templateName":"offer","language":"de"'
+    assert_error 400 VALIDATION_ERROR
+    assert_equal "$(db 'SELECT count(*) FROM campaign')" 0
+}
+
+@test "a repeated Idempotency-Key makes one draft" {
+    draft '"templateName":"plain","language":"de"' -H 'Idempotency-Key: key-of-campaign-1'
+    local first=$campaign
+    draft '"templateName":"plain","language":"de"' -H 'Idempotency-Key: key-of-campaign-1'
+    assert_equal "$campaign" "$first"
+    assert_equal "$(db 'SELECT count(*) FROM campaign')" 1
+}
+
+@test "a table becomes bodies: quotes, line ends, a byte order mark, duplicates, errors by line" {
+    draft
+    upload '\xef\xbb\xbfname,to,code\r\n"A ""b"", c\nd",+49 151 1234567,1\r\n\r\n'"$(
+        printf '%s\\n' 'Zoë,491511234567,2' X,US.13491208655302741918,3 Y,12,4 Z,4915112345678,)"
+    assert_success
+    assert_json '.data | del(.errors)' '{"accepted":2,"duplicates":1,"invalid":2}'
+    assert_json '[.data.errors[] | .line, .column]' '[7,"to",8,"code"]'
+    assert_equal "$(db "SELECT CAST(body AS TEXT) FROM campaign_recipient
+        WHERE recipient = '491511234567'" | gojq -c '[.to, .template.name, .template.language.code,
+        .template.components[0].parameters[].text]')" \
+        '["491511234567","offer","de","A \"b\", c\nd","Nr. 1!"]'
+    assert_equal "$(db "SELECT CAST(body AS TEXT) FROM campaign_recipient
+        WHERE recipient LIKE 'US.%'" | gojq -c '[.to, .recipient]')" \
+        '[null,"US.13491208655302741918"]'
+    upload 'name,phone,code\nB,491511234567,9\nC,4915112345679,9' '?to=phone'
+    assert_json '.data | del(.errors)' '{"accepted":1,"duplicates":1,"invalid":0}'
+}
+
+@test "a table without its columns, or that is no table, is refused" {
+    draft
+    upload 'name,to\nA,491511234567\n'
+    assert_error 400 VALIDATION_ERROR
+    upload 'name,code\nA,1\n'
+    assert_error 400 VALIDATION_ERROR
+    upload ''
+    assert_error 400 VALIDATION_ERROR
+    upload 'name,to,code\n"A,491511234567,1\n'
+    assert_error 400 VALIDATION_ERROR
+    api PUT "/v2/campaigns/$campaign/recipients" -d '{}'
+    assert_error 415 VALIDATION_ERROR
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 0
+}
+
+@test "a campaign of 2500 lines is stored in parts, and twice the same table adds none" {
+    people 2500
+    assert_json .data.accepted 2500
+    upload "to\n$(cat "$BATS_TEST_TMPDIR/people")\n"
+    assert_json .data.duplicates 2500
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 2500
+}
+
+@test "a campaign that is started reaches each recipient once and finishes" {
+    people 60
+    start_sender
+    act start
+    assert_success
+    assert_text .data.state running
+    eventually state_is finished
+    assert_equal "$(reached)" '60 60'
+    counts_are accepted 60 || fail "$(cat "$body")"
+    act start
+    assert_error 409 VALIDATION_ERROR
+    upload 'to\n15552009999\n'
+    assert_error 409 VALIDATION_ERROR
+}
+
+@test "a campaign waits for its sendAt" {
+    people 3
+    start_sender
+    act start "{\"sendAt\":\"$(moment '+1 hour')\"}"
+    assert_text .data.state scheduled
+    assert_equal "$(reached)" '0 0'
+    db "UPDATE campaign SET start_at = 1 + $db_now - 2000"
+    eventually state_is finished
+    assert_equal "$(reached)" '3 3'
+}
+
+some_reached() { [[ $(reached) != '0 0' ]]; }
+
+@test "pause stops a campaign in the middle, and resume sends the rest once" {
+    people 200
+    start_sender
+    act start
+    eventually some_reached
+    act pause
+    assert_success
+    act pause
+    assert_text .data.state paused
+    eventually counts_are sending 0
+    local before
+    before=$(db "SELECT count(*) FROM outgoing WHERE state = 'accepted'")
+    stop_sender
+    start_sender
+    assert_equal "$(db "SELECT count(*) FROM outgoing WHERE state = 'accepted'")" "$before"
+    ((before < 200)) || fail "all were sent"
+    act resume
+    eventually state_is finished
+    assert_equal "$(reached)" '200 200'
+}
+
+@test "cancel ends a campaign: what waits is cancelled" {
+    people 200
+    start_sender
+    act start
+    eventually some_reached
+    act cancel
+    assert_text .data.state cancelled
+    act cancel
+    assert_success
+    eventually counts_are sending 0
+    assert_json '.data.counts | .accepted + .cancelled' 200
+    assert_json '.data.counts | .waiting + .queued' 0
+    act resume
+    assert_error 409 VALIDATION_ERROR
+}
+
+@test "a template that the platform has paused pauses the campaign, and its rows wait" {
+    people 5
+    sandbox POST faults '{"match":{"path":"/messages"},"code":132015,"times":50}' >/dev/null ||
+        fault '{"code":132015}'
+    start_sender
+    act start
+    eventually state_is paused
+    api GET "/v2/campaigns/$campaign"
+    assert_text .data.reason template
+    eventually counts_are sending 0
+    counts_are failed 0
+    sandbox DELETE faults >/dev/null
+    act resume
+    eventually state_is finished
+    counts_are accepted 5
+}
+
+@test "a token that is not valid pauses all campaigns of the line, with the code" {
+    people 2
+    local first=$campaign
+    people 2
+    fault '{"code":190}'
+    start_sender
+    act start
+    campaign=$first
+    act start
+    eventually state_is paused
+    eventually eval '[[ $(db "SELECT count(*) FROM campaign WHERE reason = '"'190'"'") != 0 ]]'
+}
+
+@test "what the platform refuses for one recipient fails alone" {
+    people 3
+    fault '{"code":131026}'
+    start_sender
+    act start
+    eventually state_is finished
+    counts_are failed 1
+    counts_are accepted 2
+}
+
+@test "a killed sender leaves at most those in flight unknown, and each gets one message" {
+    people 120
+    start_sender
+    act start
+    eventually some_reached
+    stop_sender sender KILL
+    db 'UPDATE sender_lease SET lease_until = 0'
+    start_sender
+    eventually state_is finished
+    reached
+    [[ $(reached) == "$(reached | cut -d ' ' -f 1) $(reached | cut -d ' ' -f 1)" ]] ||
+        fail "$(reached)"
+    counts_are waiting 0
+}
+
+@test "a campaign that runs out of its time expires" {
+    draft '"templateName":"plain","language":"de","validFor":1'
+    upload 'to\n15552000001\n15552000002\n'
+    act start
+    db 'UPDATE campaign SET start_at = start_at - 5000'
+    start_sender
+    eventually state_is finished
+    counts_are expired 2
+    assert_equal "$(reached)" '0 0'
+}
+
+@test "statuses of the messages count as deliveries" {
+    people 1
+    start_sender
+    act start
+    eventually state_is finished
+    take "$(payload "$(status_of "$(db 'SELECT wamid FROM outgoing')" delivered)")"
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"sent":0,"delivered":1,"read":0,"failed":0}'
+}
+
+
+@test "the list has the campaigns of the user, newest first; those of others are not found" {
+    people 1
+    local first=$campaign
+    people 1
+    api GET '/v2/campaigns?limit=1'
+    assert_json '[.data.items[].id]' "[\"$campaign\"]"
+    api GET "/v2/campaigns?limit=1&after=$(gojq -r .data.paging.cursors.after "$body")"
+    assert_json '[.data.items[].id]' "[\"$first\"]"
+    request GET "/v2/campaigns/$campaign" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+    request POST "/v2/campaigns/$campaign/start" --as "$OTHER_TOKEN" -d '{}'
+    assert_error 404 NOT_FOUND
+}
+
+
+@test "start without a sender is refused, and the draft stays" {
+    people 1
+    db "DELETE FROM heartbeat WHERE name = 'sender'"
+    act start
+    assert_error 503 INTERNAL_ERROR
+    state_is draft
+    act start '{"sendAt":"2020-01-01T00:00:00Z"}'
+    assert_error 400 VALIDATION_ERROR
+}
+
+@test "a table of more than 100 MB is refused" {
+    draft '"templateName":"plain","language":"de"'
+    yes '' | head -c $((101 * 1024 * 1024)) >"$BATS_TEST_TMPDIR/large" || true
+    api PUT "/v2/campaigns/$campaign/recipients" -H 'Content-Type: text/csv' \
+        -d "@$BATS_TEST_TMPDIR/large"
+    assert_error 413 VALIDATION_ERROR
+}
+
+@test "an erased person is no recipient of a draft any more" {
+    people 2
+    have_erased 15552000000
+    assert_equal "$(db 'SELECT recipient FROM campaign_recipient')" 15552000001
+}
+
+# Erases a person whom the user has written to: have_erased PHONE
+have_erased() {
+    local contact
+    api POST /v2/messages/send/text -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"$1\",\"text\":\"x\"}"
+    contact=$(db "SELECT id FROM contact WHERE phone = '$1' AND account_id = '$ACCOUNT'")
+    switchboard contact erase "$contact" >/dev/null
+    courier --once
+}
+
+@test "a campaign in a backup that is restored is cancelled, since it may have been sent" {
+    only_on_sqlite 'restore is for a file'
+    people 2
+    switchboard backup "$BATS_TEST_TMPDIR/backup" >/dev/null
+    switchboard restore "$BATS_TEST_TMPDIR/backup" >/dev/null
+    assert_equal "$(db 'SELECT state, reason FROM campaign')" 'cancelled|restored'
+    counts_are cancelled 2
+}
+
+@test "a campaign and its recipients are deleted 90 days after its end, and its sends not before" {
+    people 50
+    start_sender
+    act start
+    eventually some_reached
+    act cancel
+    eventually counts_are sending 0
+    db "UPDATE campaign SET finished_at = finished_at - 7689600000;
+        UPDATE outgoing SET finished_at = finished_at - 7689600000"
+    courier --once
+    counts_are waiting 0
+    assert_json '.data.counts | .accepted + .cancelled' 50
+    db 'UPDATE campaign SET finished_at = finished_at - 172800000'
+    eventually chores_leave_none
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 0
+    assert_equal "$(db 'SELECT count(*) FROM outgoing')" 0
+}
+
+chores_leave_none() {
+    courier --once
+    [[ $(db 'SELECT count(*) FROM campaign') == 0 ]]
+}
