@@ -326,7 +326,7 @@ CREATE TABLE message (
     done_at       INTEGER,            -- it needs no answer, or no retry; NULL: that was not said
     by_id         TEXT,               -- who sent it: mbr_... or tok_...; NULL: the main token, or unknown
     by_name       TEXT,               -- its name then: it can be read after it is deleted
-    UNIQUE (line_id, wamid),
+    UNIQUE (wamid, line_id), -- not the line first: SQLite would search by it for a thread's messages
     FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
 ) STRICT;
 CREATE INDEX message_thread ON message (thread_id, timestamp, id);

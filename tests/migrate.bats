@@ -212,7 +212,7 @@ $DB.before-v$next" ]] || fail "$output"
         's/(state IN (.pending., /(state IN (/' 's/event_sequence     INTEGER NOT NULL DEFAULT 0/event_sequence INTEGER NOT NULL/' \
         's/ REFERENCES line (id)//' 's/CREATE UNIQUE INDEX plan_primary/CREATE INDEX plan_primary/' \
         's/ WHERE is_addon = 0//' 's/(account_id, updated_at DESC)/(account_id, updated_at)/' \
-        's/^    UNIQUE (line_id, wamid),//' '0,/) STRICT;/s/) STRICT;/);/' 's/    email              TEXT/    mail               TEXT/; s/"user" (email)/"user" (mail)/'; do
+        's/^    UNIQUE (wamid, line_id),.*//' '0,/) STRICT;/s/) STRICT;/);/' 's/    email              TEXT/    mail               TEXT/; s/"user" (email)/"user" (mail)/'; do
         sed "$change" "$root/schema.sql" >"$BATS_TEST_TMPDIR/changed.sql"
         refute cmp -s "$root/schema.sql" "$BATS_TEST_TMPDIR/changed.sql"
         ((++number))
