@@ -221,6 +221,10 @@ dashboard_file() {
     browse login logoutUnstored
 }
 
+@test "a renewal that is answered after the logout does not bring the session back" {
+    browse login lateRenewal
+}
+
 @test "a session that was ended elsewhere shows the login at its next request" {
     EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse login endedElsewhere
 }

@@ -197,6 +197,41 @@ exports.logout = async ({page, logInAnew, open, step, EMAIL}) => {
 };
 
 // A session that was ended elsewhere: the next request shows the login, and says why.
+// A renewal that the server has answered, and whose answer comes after the logout.
+exports.lateRenewal = async ({page, logInAnew, open, settled, step}) => {
+    let release;
+    const held = new Promise((resolve) => release = resolve);
+    await page.clock.install();
+    await logInAnew();
+    await open('/sessions');
+    await page.route(/\/v2\/session$/, async (route) => {
+        if (route.request().method() !== 'PATCH')
+            return route.fallback();
+        const response = await route.fetch();
+        await held;
+        return route.fulfill({response});
+    });
+    step('the renewal');
+    const renewal = page.waitForRequest((request) => request.method() === 'PATCH');
+    await page.keyboard.press('Shift');
+    await page.clock.runFor(61000);
+    await renewal;
+    step('the logout, and the answer after it');
+    await page.getByRole('button', {name: 'Log out'}).click();
+    const heading = page.getByRole('heading', {name: 'Log in to Switchboard'});
+    await heading.waitFor();
+    const answer = page.waitForResponse((response) => response.request().method() === 'PATCH');
+    const requests = [];
+    release();
+    await answer;
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    await page.evaluate(() => location.hash = '#/sessions');
+    await page.clock.runFor(61000);
+    await settled(page);
+    await heading.waitFor();
+    assert.deepEqual(requests.filter((path) => path.startsWith('/v2/')), []);
+};
+
 exports.endedElsewhere = async ({page, logInAnew, open, newContext, settled, step}) => {
     await logInAnew();
     const other = await (await newContext()).newPage();

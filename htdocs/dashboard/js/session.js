@@ -41,9 +41,12 @@ export function onOtherScopes(callback) {
 }
 
 async function renew() {
-    const former = String(present.member.scopes);
-    present = await call('PATCH', '/v2/session');
-    if (String(present.member.scopes) !== former)
+    const former = present;
+    const answer = await call('PATCH', '/v2/session');
+    if (present !== former)
+        return; // it has ended meanwhile, or is another one
+    present = answer;
+    if (String(present.member.scopes) !== String(former.member.scopes))
         scopesChanged();
 }
 
