@@ -302,6 +302,12 @@ runs_of() {
     runs=$(wc -l <"$BATS_TEST_TMPDIR/runs")
 }
 
+@test "a test file that is named and does not exist ends the run before its first test" {
+    TRANSPORTS=first TMPDIR=$BATS_TEST_TMPDIR run "$root/tests/run" "$root/tests/version.bats" tests/none.bats
+    assert_equal "$status" 1
+    assert_equal "$output" 'run: there is no test file tests/none.bats'
+}
+
 @test "a file that may run twice does, which the end of the output says, and no other file" {
     local mark='# may run twice: it drives a browser'
     runs_of 1 "$mark"
