@@ -848,6 +848,7 @@ CREATE TABLE campaign (
     rate        INTEGER,              -- messages per second at most; NULL: as fast as the line sends
     valid_ms    INTEGER NOT NULL,     -- after its start nothing is sent any more
     start_at    INTEGER,              -- not before; NULL: it has not been started
+    recipients  INTEGER NOT NULL DEFAULT 0, -- that were added to it
     fed_at      INTEGER NOT NULL DEFAULT 0, -- when recipients were last moved to outgoing
     by_id       TEXT,                 -- who made it: mbr_... or tok_...; NULL: the main token
     by_name     TEXT,                 -- its name then

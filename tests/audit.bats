@@ -113,7 +113,7 @@ describe_needs() {
 }
 
 @test "only the programs that call the platform or webhooks reach the network" {
-    local program calling=(messages templates forms media graph graph_media webhook
+    local program calling=(messages templates campaigns forms media graph graph_media webhook
         account_setup)
     for program in $(all_but "${calling[@]}"); do
         assert_outcome refused "$program" 'connect to loopback TCP'
@@ -145,7 +145,7 @@ describe_needs() {
 
 @test "only the programs that encrypt or decrypt tokens and codes read the key file" {
     local program
-    local reading=(messages templates forms media graph graph_media webhook_config webhook
+    local reading=(messages templates campaigns forms media graph graph_media webhook_config webhook
         account_setup factor)
     for program in $(all_but "${reading[@]}"); do
         assert_outcome refused "$program" 'read the key file'

@@ -109,6 +109,24 @@ static bool hold_draft(struct store *store, const struct store_campaign *campaig
            sql_changes(store) > 0;
 }
 
+/* How many recipients were added to the campaign: those of a draft that were erased count too. */
+static int64_t read_recipients(struct store *store, const char *id) {
+    static struct statement s = {.sql = "SELECT recipients FROM campaign WHERE id = ?1"};
+    int64_t count = 0;
+    sql_start(store, &s, TEXT(id));
+    if (sql_row(store, &s)) {
+        count = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return count;
+}
+
+static bool raise_recipients(struct store *store, const char *id, size_t added) {
+    static struct statement s = {
+        .sql = "UPDATE campaign SET recipients = recipients + ?2 WHERE id = ?1"};
+    return sql_run_later(store, &s, TEXT(id), INTEGER((int64_t)added));
+}
+
 static bool add_recipient(struct store *store, const struct store_campaign *campaign,
                           const struct store_campaign_recipient *recipient, int64_t now,
                           size_t *added) {
@@ -125,18 +143,6 @@ static bool add_recipient(struct store *store, const struct store_campaign *camp
     return true;
 }
 
-static int64_t count_recipients(struct store *store, const char *id) {
-    static struct statement s = {
-        .sql = "SELECT count(*) FROM campaign_recipient WHERE campaign_id = ?1"};
-    int64_t count = 0;
-    sql_start(store, &s, TEXT(id));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count;
-}
-
 enum store_result store_add_recipients(struct store *store, const struct store_campaign *campaign,
                                        const struct store_campaign_recipient *recipients,
                                        size_t count, int64_t now, size_t *added) {
@@ -146,11 +152,13 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
         outcome = STORE_OK;
         if (!hold_draft(store, campaign))
             outcome = STORE_CONFLICT;
-        else if (count_recipients(store, campaign->id) + (int64_t)count > CAMPAIGN_ROWS_MOST)
+        else if (read_recipients(store, campaign->id) + (int64_t)count > CAMPAIGN_ROWS_MOST)
             outcome = STORE_EXCESSIVE;
         for (size_t i = 0; outcome == STORE_OK && i < count; i++)
             if (!add_recipient(store, campaign, &recipients[i], now, added))
                 break;
+        if (outcome == STORE_OK && *added)
+            raise_recipients(store, campaign->id, *added);
     }
     const enum store_result result = sql_result(store);
     return result != STORE_OK || outcome == STORE_OK
