@@ -320,6 +320,18 @@ some_reached() { [[ $(reached) != '0 0' ]]; }
     assert_error 400 VALIDATION_ERROR
 }
 
+# bats test_tags=each
+@test "a table of more than 2 MB is taken whole" {
+    draft '"templateName":"plain","language":"de"'
+    awk 'BEGIN { print "to,note"; for (i = 0; i < 2500; i++) printf "1555%07d,%1000d\n", i, i }' \
+        >"$BATS_TEST_TMPDIR/large"
+    api PUT "/v2/campaigns/$campaign/recipients" -H 'Content-Type: text/csv' \
+        -d "@$BATS_TEST_TMPDIR/large"
+    assert_status 200
+    assert_json .data.accepted 2500
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 2500
+}
+
 @test "a table of more than 100 MB is refused" {
     draft '"templateName":"plain","language":"de"'
     yes '' | head -c $((101 * 1024 * 1024)) >"$BATS_TEST_TMPDIR/large" || true

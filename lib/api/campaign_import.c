@@ -92,6 +92,8 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
 }
 
 static bool take_row(struct import *import, const struct slice *cells, size_t count) {
+    if (!import->count)
+        arena_reset(&import->batch); /* of lines that were refused */
     const struct slice to = import->to < count ? cells[import->to] : (struct slice){"", 0};
     const char *const column = arena_copy(&import->batch, import->to_name);
     for (size_t i = 0; i < count; i++)
