@@ -916,6 +916,7 @@ CREATE INDEX outgoing_user ON outgoing (user_id, id);
 CREATE INDEX outgoing_user_state ON outgoing (user_id, state, id);
 CREATE INDEX outgoing_line ON outgoing (user_id, line_id, id);
 CREATE INDEX outgoing_line_state ON outgoing (user_id, line_id, state, id);
+CREATE INDEX outgoing_person ON outgoing (user_id, recipient, id);
 CREATE INDEX outgoing_account ON outgoing (account_id, id);
 CREATE INDEX outgoing_finished ON outgoing (state, finished_at)
     WHERE finished_at IS NOT NULL AND campaign_id IS NULL;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "payload/graph_send.h"
 #include "payload/outgoing_json.h"
+#include "payload/recipient.h"
 #include "store/line.h"
 
 static const char *const states[] = {"queued",  "sending",   "accepted",   "failed", "unknown",
@@ -13,6 +14,7 @@ static const char *const states[] = {"queued",  "sending",   "accepted",   "fail
 
 static const struct field list_query[] = {
     {.name = "phoneNumberId", .type = FIELD_STRING},
+    {.name = "to", .type = FIELD_STRING, .rule = &recipient_any_rule, .example = "15550007000"},
     {.name = "state", .type = FIELD_STRING, .values = states},
     PAGING_FIELDS,
     {0},
@@ -51,12 +53,14 @@ static int find_line(struct request *rq, const char **id) {
 static int get_rows(struct request *rq) {
     struct store_outgoing_filter filter = {.user_id = rq->caller->user.id,
                                            .state = query_get(&rq->query, "state").p};
+    const struct slice to = query_get(&rq->query, "to");
     const size_t limit = paging_limit(rq);
     struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
     struct store_outgoing *rows;
     size_t count;
     if (paging_after(rq, "out_", &page.after) || find_line(rq, &filter.line_id))
         return -1;
+    filter.recipient = to.p ? recipient_stored(rq->arena, to) : NULL;
     enum store_result result =
         store_list_outgoing(rq->caller->store, rq->arena, &filter, &page, &rows, &count);
     return result == STORE_OK ? reply_rows(rq, rows, count, limit) : state_fail(rq, result);

@@ -290,7 +290,7 @@ retry() {
         retry
         assert_success
         assert_conventions
-        assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{
+        assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt, .message)' "{
             \"state\":\"queued\",\"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",
             \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null,
             \"retryOf\":\"$out\",\"retriedAs\":null}"
@@ -427,6 +427,63 @@ ids() {
     done
     api GET '/v2/outgoing?phoneNumberId='
     assert_issue phoneNumberId 'must not be empty'
+}
+
+@test "to lists the sends to one phone or BSUID, however it is written, together with line and state, in pages" {
+    local first second third other
+    queue one
+    first=$out
+    queue two
+    second=$out
+    db "UPDATE outgoing SET state = 'failed', finished_at = 1 WHERE id = '$first'"
+    api POST /v2/messages/send/text -H 'Prefer: respond-async' \
+        -d "{\"phoneNumberId\":\"$LINE\",\"recipient\":\"DE.7a7\",\"text\":\"three\"}"
+    third=$(gojq -r .data.id "$body")
+    other=$to
+    to=1555$((1000000 + $(next_number)))
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""
+    queue other
+    assert_equal "$(ids "to=$other")" "[\"$second\",\"$first\"]"
+    assert_equal "$(ids "to=%2B${other:0:1}%20(${other:1:3})%20${other:4}&phoneNumberId=$LINE")" \
+        "[\"$second\",\"$first\"]"
+    assert_equal "$(ids "to=$other&phoneNumberId=$LINE&state=failed")" "[\"$first\"]"
+    assert_equal "$(ids "to=$other&state=queued")" "[\"$second\"]"
+    assert_equal "$(ids "to=DE.7a7")" "[\"$third\"]"
+    assert_equal "$(ids "to=DE.7A7")" '[]'
+    assert_equal "$(ids "to=15550009999")" '[]'
+    api GET "/v2/outgoing?to=$other&limit=1"
+    assert_equal "$(ids "to=$other&limit=1&after=$(gojq -r .data.paging.cursors.after "$body")")" \
+        "[\"$first\"]"
+    db "UPDATE outgoing SET line_id = (SELECT id FROM line WHERE phone_number_id = '$OTHER_LINE')
+        WHERE id = '$first'"
+    assert_equal "$(ids "to=$other&phoneNumberId=$LINE")" "[\"$second\"]"
+    request GET "/v2/outgoing?to=$other" --as "$OTHER_TOKEN"
+    assert_json .data.items '[]'
+}
+
+@test "to is refused when it is neither a phone nor a BSUID" {
+    local text
+    for text in 1234 x de.7a7 123456789012345678901; do
+        api GET "/v2/outgoing?to=$text"
+        assert_issue to 'must be a phone number of 5 to 20 digits with its country code, or'
+    done
+    api GET '/v2/outgoing?to='
+    assert_issue to
+}
+
+@test "a send is shown with its message, until that is stored; the answer that queues it has none" {
+    queue 'größer ☃'
+    assert_json '.data | has("message")' false
+    api GET "/v2/outgoing/$out"
+    assert_text .data.message.text.body 'größer ☃'
+    api GET "/v2/outgoing?to=$to"
+    assert_text '.data.items[0].message.type' text
+    api DELETE "/v2/outgoing/$out"
+    assert_text .data.message.to "$to"
+    db "UPDATE outgoing SET state = 'accepted', wamid = 'wamid.1', body = CAST('' AS BLOB),
+        finished_at = 1 WHERE id = '$out'"
+    api GET "/v2/outgoing?to=$to"
+    assert_json '.data.items[0].message' null
 }
 
 @test "DELETE cancels a queued send and leaves a row in the trail; a second one changes nothing" {

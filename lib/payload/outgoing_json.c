@@ -9,8 +9,7 @@ static void write_text(struct json_writer *out, const char *name, const char *te
         json_write_null(out, name);
 }
 
-void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row) {
-    json_write_object(out, NULL);
+static void write_members(struct json_writer *out, const struct store_outgoing *row) {
     json_write_text(out, "id", row->id);
     json_write_text(out, "state", row->state);
     write_text(out, "reason", row->reason);
@@ -30,5 +29,20 @@ void outgoing_json_write(struct json_writer *out, const struct store_outgoing *r
     json_write_time_or_null(out, "finishedAt", row->finished_at);
     write_text(out, "retryOf", row->retry_of);
     write_text(out, "retriedAs", row->retried_as);
+}
+
+void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row) {
+    json_write_object(out, NULL);
+    write_members(out, row);
+    if (row->body.n)
+        json_write_raw(out, "message", row->body);
+    else
+        json_write_null(out, "message");
+    json_write_end(out);
+}
+
+void outgoing_json_write_queued(struct json_writer *out, const struct store_outgoing *row) {
+    json_write_object(out, NULL);
+    write_members(out, row);
     json_write_end(out);
 }

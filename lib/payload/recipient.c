@@ -44,6 +44,11 @@ char *recipient_digits(struct arena *arena, struct slice phone) {
     return digits;
 }
 
+const char *recipient_stored(struct arena *arena, struct slice text) {
+    const struct slice name = slice_trim(text);
+    return recipient_is_bsuid(name) ? arena_copy(arena, name) : recipient_digits(arena, name);
+}
+
 /* Spaces, hyphens, and the invisible marks of direction that come with a copied number. */
 static const struct {
     struct slice first;     /* the bytes before the last one */
@@ -99,6 +104,14 @@ static const char *check_bsuid(struct slice text) {
                : "must be a business-scoped user id such as US.13491208655302741918";
 }
 
+static const char *check_any(struct slice text) {
+    const struct slice name = slice_trim(text);
+    if (recipient_is_bsuid(name) || !check_to(name))
+        return NULL;
+    return "must be a phone number of 5 to 20 digits with its country code, or a business-scoped "
+           "user id such as US.13491208655302741918";
+}
+
 const struct text_rule recipient_to_rule = {
     .meaning = "a phone number of 5 to 20 digits with its country code",
     .pattern = "^(?!\\s*[A-Za-z]{2}\\.([Ee][Nn][Tt]\\.)?[A-Za-z0-9]{1,128}\\s*$)"
@@ -110,4 +123,13 @@ const struct text_rule recipient_bsuid_rule = {
     .meaning = "a business-scoped user id",
     .pattern = "^[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128}$",
     .check = check_bsuid,
+};
+
+const struct text_rule recipient_any_rule = {
+    .meaning =
+        "a phone number of 5 to 20 digits with its country code, or a business-scoped user id",
+    .pattern = "^(\\s*[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128}\\s*|"
+               "(?!\\s*[A-Za-z]{2}\\.([Ee][Nn][Tt]\\.)?[A-Za-z0-9]{1,128}\\s*$)"
+               "([^0-9]*[0-9]){5,20}[^0-9]*)$",
+    .check = check_any,
 };

@@ -14,6 +14,9 @@ bool recipient_is_bsuid_in_any_case(struct slice text);
 /* Returns the digits of `phone` without all other characters (spec 2.3), in `arena`. */
 char *recipient_digits(struct arena *arena, struct slice phone);
 
+/* Returns what sends to a recipient are stored by: a BSUID as it is, of a phone the digits. */
+const char *recipient_stored(struct arena *arena, struct slice text);
+
 /* Whether all readers find the digits of recipient_digits in the text: it consists of digits,
  * spaces, brackets, and + - . /, in ASCII or as Unicode has them too. Of letters (1-800-FLOWERS),
  * digits of other scripts, and signs before an extension (`,` `;` `#` `x`) some make other digits.
@@ -23,6 +26,9 @@ bool recipient_is_plain_phone(struct slice text);
 /* The rules of the fields `to` and `recipient`. A BSUID in `to`, in upper or lower case, is
  * refused: its digits would be the phone of another person, and the platform would answer 200. */
 extern const struct text_rule recipient_to_rule, recipient_bsuid_rule;
+
+/* The rule of a query that takes either. */
+extern const struct text_rule recipient_any_rule;
 
 extern const char *const recipient_names[]; /* to, recipient */
 

@@ -45,9 +45,10 @@ enum store_result store_find_outgoing(struct store *store, struct arena *arena, 
 struct store_outgoing_filter {
     const char *user_id;
     const char *state, *line_id;
+    const char *recipient; /* as in struct store_outgoing */
 };
 
-/* Lists them, newest first, without their bodies. */
+/* Lists them, newest first. */
 enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                                       const struct store_outgoing_filter *filter,
                                       const struct store_page *page, struct store_outgoing **rows,

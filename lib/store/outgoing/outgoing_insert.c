@@ -48,45 +48,6 @@ enum store_result store_retry_outgoing(struct store *store, const struct store_o
     return sql_refuse(store, STORE_CONFLICT, "the row %s cannot be sent again", row->retry_of);
 }
 
-enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
-                                      const char *id, struct store_outgoing *row) {
-    static struct statement s = {.sql = "SELECT " OUTGOING_COLUMNS ", o.body FROM outgoing o "
-                                        "JOIN line l ON l.id = o.line_id WHERE o.id = ?1 "
-                                        "AND o.user_id = ?2"};
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
-    const bool found = sql_row(store, &s);
-    if (found) {
-        *row = outgoing_of_row(&s, arena);
-        row->body = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
-}
-
-enum store_result store_list_outgoing(struct store *store, struct arena *arena,
-                                      const struct store_outgoing_filter *filter,
-                                      const struct store_page *page, struct store_outgoing **rows,
-                                      size_t *count) {
-#define LIST(condition)                                                                            \
-    "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l ON l.id = o.line_id "                 \
-    "WHERE o.user_id = ?1 AND o.id < ?2 " condition " ORDER BY o.id DESC LIMIT ?3"
-    static struct statement all = {.sql = LIST("")}, of_state = {.sql = LIST("AND o.state = ?4")};
-    static struct statement of_line = {.sql = LIST("AND o.line_id = ?4")};
-    static struct statement of_both = {.sql = LIST("AND o.line_id = ?4 AND o.state = ?5")};
-    struct parameter parameters[5] = {TEXT(filter->user_id), TEXT(page->after ? page->after : "~"),
-                                      INTEGER((int64_t)page->limit)};
-    size_t n = 3;
-    if (filter->line_id)
-        parameters[n++] = TEXT(filter->line_id);
-    if (filter->state)
-        parameters[n++] = TEXT(filter->state);
-    struct statement *s = filter->line_id ? filter->state ? &of_both : &of_line
-                          : filter->state ? &of_state
-                                          : &all;
-    sql_start_with(store, s, parameters, n);
-    return outgoing_read_rows(store, s, arena, rows, count);
-}
-
 /* Whether the user has the row, and in which state it is. */
 static bool is_in_state(struct store *store, const char *user_id, const char *id, const char *state,
                         bool *exists) {

@@ -22,11 +22,12 @@ struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) 
         .retry_of = column_text(s, 18, arena),
         .retried_as = column_text(s, 19, arena),
         .campaign_id = column_text(s, 20, arena),
+        .body = column_blob(s, 21, arena),
     };
 }
 
-enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
-                                     struct store_outgoing **rows, size_t *count) {
+static enum store_result read_rows(struct store *store, struct statement *s, struct arena *arena,
+                                   struct store_outgoing **rows, size_t *count) {
     struct buffer list = buffer_in(arena);
     while (sql_row(store, s)) {
         const struct store_outgoing row = outgoing_of_row(s, arena);
@@ -35,4 +36,62 @@ enum store_result outgoing_read_rows(struct store *store, struct statement *s, s
     *rows = (struct store_outgoing *)(void *)list.p;
     *count = list.n / sizeof **rows;
     return sql_result(store);
+}
+
+enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
+                                      const char *id, struct store_outgoing *row) {
+    static struct statement s = {.sql = "SELECT " OUTGOING_COLUMNS " FROM outgoing o "
+                                        "JOIN line l ON l.id = o.line_id WHERE o.id = ?1 "
+                                        "AND o.user_id = ?2"};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    const bool found = sql_row(store, &s);
+    if (found) {
+        *row = outgoing_of_row(&s, arena);
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}
+
+#define LIST(condition)                                                                            \
+    "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l ON l.id = o.line_id "                 \
+    "WHERE o.user_id = ?1 AND o.id < ?2 " condition " ORDER BY o.id DESC LIMIT ?3"
+
+static const char *last_id(const struct store_page *page) {
+    return page->after ? page->after : "~";
+}
+
+/* Those to one recipient are few: line and state need no index there. */
+static enum store_result list_of_recipient(struct store *store, struct arena *arena,
+                                           const struct store_outgoing_filter *filter,
+                                           const struct store_page *page,
+                                           struct store_outgoing **rows, size_t *count) {
+    static struct statement s = {
+        .sql = LIST("AND o.recipient = ?4 AND o.line_id = coalesce(?5, o.line_id) "
+                    "AND o.state = coalesce(?6, o.state)")};
+    sql_start(store, &s, TEXT(filter->user_id), TEXT(last_id(page)), INTEGER((int64_t)page->limit),
+              TEXT(filter->recipient), TEXT(filter->line_id), TEXT(filter->state));
+    return read_rows(store, &s, arena, rows, count);
+}
+
+enum store_result store_list_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_outgoing_filter *filter,
+                                      const struct store_page *page, struct store_outgoing **rows,
+                                      size_t *count) {
+    static struct statement all = {.sql = LIST("")}, of_state = {.sql = LIST("AND o.state = ?4")};
+    static struct statement of_line = {.sql = LIST("AND o.line_id = ?4")};
+    static struct statement of_both = {.sql = LIST("AND o.line_id = ?4 AND o.state = ?5")};
+    struct parameter parameters[5] = {TEXT(filter->user_id), TEXT(last_id(page)),
+                                      INTEGER((int64_t)page->limit)};
+    size_t n = 3;
+    if (filter->recipient)
+        return list_of_recipient(store, arena, filter, page, rows, count);
+    if (filter->line_id)
+        parameters[n++] = TEXT(filter->line_id);
+    if (filter->state)
+        parameters[n++] = TEXT(filter->state);
+    struct statement *s = filter->line_id ? filter->state ? &of_both : &of_line
+                          : filter->state ? &of_state
+                                          : &all;
+    sql_start_with(store, s, parameters, n);
+    return read_rows(store, s, arena, rows, count);
 }

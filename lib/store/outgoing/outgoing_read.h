@@ -10,13 +10,9 @@
     "o.id, o.user_id, o.account_id, o.line_id, l.phone_number_id, o.recipient, o.state, "          \
     "o.reason, o.error, o.attempts, o.send_at, o.next_at, o.expires_at, o.created_at, "            \
     "o.finished_at, o.wamid, o.by_id, o.by_name, o.retry_of, o.retried_as, "                       \
-    "o.campaign_id"
-enum { OUTGOING_COLUMN_COUNT = 21 };
+    "o.campaign_id, o.body"
+enum { OUTGOING_COLUMN_COUNT = 22 };
 
 struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena);
-
-/* Reads all rows of the started statement. */
-enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
-                                     struct store_outgoing **rows, size_t *count);
 
 #endif

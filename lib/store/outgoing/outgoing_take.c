@@ -147,7 +147,7 @@ static bool take_row(struct store *store, const struct store_take *take, const c
 static void read_taken(struct store *store, struct arena *arena, const struct store_take *take,
                        struct buffer *rows) {
     static struct statement s = {
-        .sql = "SELECT " OUTGOING_COLUMNS ", o.body, a.access_token, " HINDRANCE
+        .sql = "SELECT " OUTGOING_COLUMNS ", a.access_token, " HINDRANCE
                " FROM outgoing o JOIN line l ON l.id = o.line_id "
                "JOIN account a ON a.id = o.account_id JOIN \"user\" u ON u.id = o.user_id "
                "LEFT JOIN plan p ON p.user_id = o.user_id AND p.is_addon = 0 "
@@ -155,9 +155,8 @@ static void read_taken(struct store *store, struct arena *arena, const struct st
     sql_start(store, &s, TEXT(take->owner), TEXT(take->take_id), INTEGER(take->now));
     while (sql_row(store, &s)) {
         struct store_outgoing row = outgoing_of_row(&s, arena);
-        row.body = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
-        row.sealed_token = column_blob(&s, OUTGOING_COLUMN_COUNT + 1, arena);
-        row.hindrance = column_text(&s, OUTGOING_COLUMN_COUNT + 2, arena);
+        row.sealed_token = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
+        row.hindrance = column_text(&s, OUTGOING_COLUMN_COUNT + 1, arena);
         buffer_add(rows, &row, sizeof row);
     }
 }
@@ -204,14 +203,13 @@ enum store_result store_end_outgoing(struct store *store, const struct outgoing_
 enum store_result store_list_unrecorded(struct store *store, struct arena *arena, size_t limit,
                                         struct store_outgoing **rows, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT " OUTGOING_COLUMNS ", o.body FROM outgoing o JOIN line l "
+        .sql = "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l "
                "ON l.id = o.line_id WHERE o.state = 'accepted' AND o.is_recorded = 0 "
                "ORDER BY o.id LIMIT ?1"};
     struct buffer list = buffer_in(arena);
     sql_start(store, &s, INTEGER((int64_t)limit));
     while (sql_row(store, &s)) {
         struct store_outgoing row = outgoing_of_row(&s, arena);
-        row.body = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
         buffer_add(&list, &row, sizeof row);
     }
     *rows = (struct store_outgoing *)(void *)list.p;
