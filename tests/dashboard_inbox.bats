@@ -7,6 +7,8 @@
 load helpers/all
 load helpers/session
 load helpers/browser
+load helpers/courier
+load helpers/sender
 
 setup_file() {
     start_stack
@@ -218,4 +220,24 @@ END
 
 @test "a word is found in the messages of all conversations and of one, and the way leads there and back" {
     browse inbox words
+}
+
+@test "a message is queued for later in the browser's time zone, shown, edited and cancelled, and a lost answer queues it once" {
+    have_pulse
+    browse later later "$root/tools/demo/media/parcel.jpg"
+}
+
+@test "what was not sent at its time is shown with its reason, and sent again where it cannot arrive twice" {
+    local phone=16505551802
+    have_pulse
+    browse later queueTexts "$phone" 'the refused' 'the late' 'the doubtful'
+    ends() { # PART STATE REASON ERROR
+        db "UPDATE outgoing SET state = '$2', reason = $3, error = $4, finished_at = $db_now
+            WHERE recipient = '$phone' AND CAST(body AS TEXT) LIKE '%$1%'"
+    }
+    ends refused failed "'refused'" "CAST('$(
+        printf '{"error":{"code":131026,"message":"Message undeliverable"}}')' AS BLOB)"
+    ends late expired NULL NULL
+    ends doubtful unknown "'no_answer'" NULL
+    browse later ended "$phone"
 }

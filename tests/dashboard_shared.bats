@@ -6,6 +6,8 @@
 load helpers/all
 load helpers/session
 load helpers/browser
+load helpers/courier
+load helpers/sender
 
 setup_file() {
     start_stack
@@ -37,6 +39,12 @@ teardown_file() {
 }
 
 @test "a viewer reads conversations without an error, and sees nothing that a viewer may not do" {
+    who="\"phoneNumberId\":\"$LINE\",\"to\":\"16505552005\""
+    have_pulse
+    schedule 'Read tomorrow' "$(moment '+1 hour')"
+    assert_status 202
+    schedule 'Too late' "$(moment '+1 hour')"
+    db "UPDATE outgoing SET state = 'expired', finished_at = $db_now WHERE id = '$out'"
     browse shared viewer "$VIEWER_EMAIL" "$VIEWER_PASSWORD"
 }
 

@@ -1,21 +1,12 @@
 // The inbox. The platform is the sandbox: it posts signed webhook payloads to the gateway.
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
-const {openThread, sandbox, sentMessages} = require('./sandbox.js');
+const {openThread, platform, sandbox, sentMessages} = require('./sandbox.js');
 const {
     requestsEnd, until, untilCount, untilEqual, untilFocus, untilText, untilTitle, untilValue,
 } = require('./until.js');
 
 const {LINE} = process.env;
-const HOOK = '/platform/webhook';
-
-// Lets the platform post one update of the line.
-async function platform(base, update) {
-    const {posts} = await sandbox('POST', 'webhooks',
-        {url: base + HOOK, phoneNumberId: LINE, ...update});
-    assert.ok(posts.every(({delivered}) => delivered), JSON.stringify(posts));
-}
-
 const fieldOf = (page) => page.getByLabel('Write a message');
 
 const write = (page, text) => fieldOf(page).fill(text);

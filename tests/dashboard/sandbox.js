@@ -1,7 +1,8 @@
 // The sandbox, and the inbox that its messages reach, for the tests of the inbox and of the phone.
 const assert = require('node:assert/strict');
 
-const {SANDBOX} = process.env;
+const {LINE, SANDBOX} = process.env;
+const HOOK = '/platform/webhook';
 
 // Makes a control call of the sandbox.
 async function sandbox(method, call, body) {
@@ -9,6 +10,13 @@ async function sandbox(method, call, body) {
         body: body && JSON.stringify(body)});
     assert.equal(response.status, 200, `${call}: ${await response.clone().text()}`);
     return response.json();
+}
+
+// Lets the platform post one update of the line.
+async function platform(base, update) {
+    const {posts} = await sandbox('POST', 'webhooks',
+        {url: base + HOOK, phoneNumberId: LINE, ...update});
+    assert.ok(posts.every(({delivered}) => delivered), JSON.stringify(posts));
 }
 
 // The requests that sent a message whose body has this part.
@@ -25,4 +33,4 @@ async function openThread({page, open}, name) {
     await page.locator('.thread-view .composer').waitFor();
 }
 
-module.exports = {openThread, sandbox, sentMessages};
+module.exports = {openThread, platform, sandbox, sentMessages};

@@ -216,7 +216,10 @@ exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, pas
     await page.getByText('You have the role Viewer').waitFor();
     await settled(page);
     assert.equal(await page.getByLabel('Write a message').count(), 0);
-    const actions = ['Assign', 'Done', 'Add a note', 'Mark as unread', 'Block', 'Reply', 'React'];
+    await bubbleOf(page, 'Read tomorrow').getByText('To be sent').waitFor();
+    await bubbleOf(page, 'Too late').getByText('Not sent').waitFor();
+    const actions = ['Assign', 'Done', 'Add a note', 'Mark as unread', 'Block', 'Reply', 'React',
+        'Cancel', 'Edit', 'Send again', 'Send later'];
     for (const name of actions)
         assert.equal(await page.getByRole('button', {name, exact: true}).count(), 0, name);
     step('nor in the details of a message');

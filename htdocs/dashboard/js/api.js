@@ -32,7 +32,7 @@ export function pathOf(path, query = {}) {
     return text.size ? `${path}?${text}` : path;
 }
 
-function requestOf(method, {body, json, key, seen, signal, isOfAnyUser}) {
+function requestOf(method, {body, json, key, seen, prefer, signal, isOfAnyUser}) {
     const headers = {'X-Switchboard': '1'};
     const options = {method, headers, signal, cache: 'no-store', credentials: 'same-origin'};
     if (shown && !isOfAnyUser)
@@ -41,6 +41,8 @@ function requestOf(method, {body, json, key, seen, signal, isOfAnyUser}) {
         headers['Idempotency-Key'] = key;
     if (seen)
         headers['X-Switchboard-Seen'] = seen;
+    if (prefer)
+        headers.Prefer = prefer;
     if (body instanceof FormData) {
         options.body = body; // the browser sets the type with its boundary
     } else if (body !== undefined || json !== undefined) {
@@ -134,8 +136,8 @@ export async function send(method, path, options = {}) {
 
 // Sends a request and returns `data` of the envelope; null for 304. Options: query, body (JSON or
 // FormData), json (a text that is sent as it is), key (the Idempotency-Key), seen
-// (X-Switchboard-Seen), signal (of an AbortController), onProgress (see transmit), keepsSession,
-// isOfAnyUser (also when another user has logged in in this browser).
+// (X-Switchboard-Seen), prefer (Prefer), signal (of an AbortController), onProgress (see transmit),
+// keepsSession, isOfAnyUser (also when another user has logged in in this browser).
 export async function call(method, path, options = {}) {
     const response = await send(method, path, options);
     if (response.status === 304 || response.status === 204)

@@ -191,7 +191,7 @@ function bodyOf(message, context) {
 
 // One message of a shape that this page does not know is one line, and its details have what the
 // platform sent: the messages around it stay.
-function safeBody(message, context) {
+export function safeBody(message, context) {
     try {
         const nodes = [bodyOf(message, context)].flat(Infinity).filter(Boolean);
         if (nodes.length)
@@ -216,7 +216,7 @@ export function ticks(status) {
 }
 
 // Why the platform did not deliver it: code, title, details. sendAgain() sends it anew, or is null.
-function failure(error, sendAgain) {
+export function failure(error, sendAgain) {
     const first = objectOf(Array.isArray(error) ? error[0] : error);
     const code = textOf(first.code);
     const title = textOf(first.title) || textOf(first.message);

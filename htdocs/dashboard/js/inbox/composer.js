@@ -17,6 +17,7 @@ import {
 import {
     forgetFile, kindOfFile, longestOf, refusalOf, takesCaption, withKnownType,
 } from './files.js';
+import {sendLater} from './later.js';
 import {enqueue, newKey} from './outbox.js';
 import {removable, tray} from './tray.js';
 import {missingForVoice, startVoice} from './voice.js';
@@ -58,10 +59,11 @@ function isSendKey({key, shiftKey, isComposing}) {
         !matchMedia('(pointer: coarse)').matches;
 }
 
-// composer({thread, seenChange, onSent, onInput}) returns {root, reply(message), edit(draft),
-// again(message), isOpen(), takeFiles(files), change(thread), focus(), stop()}. seenChange(): the
-// last change that is shown. isOpen(): whether a message can be written.
-export function composer({thread: first, seenChange, onSent, onInput: onTyped}) {
+// composer({thread, seenChange, onSent, onQueued, onInput}) returns {root, reply(message),
+// edit(draft), again(message), isOpen(), takeFiles(files), change(thread), focus(), stop()}.
+// seenChange(): the last change that is shown. onQueued(): something may be sent later. isOpen():
+// whether a message can be written.
+export function composer({thread: first, seenChange, onSent, onQueued, onInput: onTyped}) {
     let thread = first;
     let {id, quoted, files} = draftOf(thread); // the id is that of what is written now
     let recording = null; // of startVoice
@@ -245,24 +247,57 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
                 draft: {text, quoted: null}}] : [];
     }
 
+    // The messages with all members of their bodies.
+    function whole(made) {
+        const base = {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)};
+        return made.map((message, i) => ({...message,
+            body: {...(i === 0 ? common() : base), ...message.body}}));
+    }
+
+    // What stays in the field: a text that is not the caption of a file.
+    function rest() {
+        return files.length && !captioned() ? input.value : '';
+    }
+
     function submit() {
         const made = messages();
         if (excess().over > 0 || !made.length)
             return;
-        const left = files.length && !captioned() ? input.value : '';
-        const base = {phoneNumberId: thread.line.phoneNumberId, ...recipientOf(thread.contact)};
+        const left = rest();
         const sent = draft();
         made[0].draft.quoted = quoted;
-        send(made.map((message, i) => {
-            const body = {...(i === 0 ? common() : base), ...message.body};
-            return {...message, body,
-                key: keyOf(sent, [message.path, message.file?.id, body])};
-        }));
+        send(whole(made).map((message) => ({...message,
+            key: keyOf(sent, [message.path, message.file?.id, message.body])})));
         leave(left).then(() => announceSent(sent));
         input.focus();
         if (left.trim())
             toast(t('inbox.noCaption'));
         onSent();
+    }
+
+    // What is written stays until all of it is queued: a failure loses nothing.
+    async function submitLater() {
+        if (!messages().length)
+            toast(t('inbox.later.nothing'));
+        if (excess().over > 0 || !messages().length) {
+            input.focus();
+            return;
+        }
+        const sent = draft();
+        const left = rest();
+        const made = whole(messages());
+        const isQueued = await sendLater({
+            windowEndsAt: thread.windowEndsAt,
+            make: (sendAt) => made.map((message) => ({...message,
+                body: {...structuredClone(message.body), sendAt}})),
+            keyOf: ({path, file, body}) => keyOf(sent, [path, file?.id, body]),
+        });
+        onQueued(); // after a lost answer too: it may be queued
+        if (!isQueued)
+            return;
+        leave(left).then(() => announceSent(sent));
+        input.focus();
+        toast(t('inbox.later.done'));
     }
 
     // What is left in the field is another draft.
@@ -367,6 +402,8 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
         input,
         !missingForVoice() && button(t('voice.record'), record,
             {kind: 'quiet', icon: 'mic', isIconOnly: true}),
+        button(t('inbox.later.open'), submitLater,
+            {kind: 'quiet', icon: 'clock', isIconOnly: true}),
         el('button', {type: 'submit', class: 'button primary icon-only', title: t('inbox.send'),
             'aria-label': t('inbox.send')}, icon('send')));
     }
@@ -438,7 +475,8 @@ export function composer({thread: first, seenChange, onSent, onInput: onTyped}) 
             take(refused);
             input.focus();
         },
-        focus: () => root.querySelector('textarea, button')?.focus({preventScroll: true}),
+        focus: () => (root.querySelector('textarea') ?? root.querySelector('button'))
+            ?.focus({preventScroll: true}),
         stop() {
             clearInterval(timer);
             stopOthers();

@@ -222,23 +222,30 @@ export function cancel(entry) {
     deliverNext();
 }
 
-async function upload(entry) {
-    const {file, uploadKey, phoneNumberId} = entry.file;
+// Uploads a file {file, uploadKey, phoneNumberId}, and returns its media id.
+export async function uploadFile(one, options = {}) {
     const form = new FormData();
-    form.append('phoneNumberId', phoneNumberId);
-    form.append('file', file, file.name);
-    const controller = new AbortController();
-    uploads.set(entry.id, controller);
+    form.append('phoneNumberId', one.phoneNumberId);
+    form.append('file', one.file, one.file.name);
     try {
-        const {mediaId} = await call('POST', '/v2/media/upload', {body: form, key: uploadKey,
-            signal: controller.signal, onProgress: (part) => showProgress(entry, part)});
-        mediaOf(entry).mediaId = mediaId;
+        const {mediaId} = await call('POST', '/v2/media/upload',
+            {...options, body: form, key: one.uploadKey});
+        return mediaId;
     } catch (error) {
         // without an answer, or while it runs, the next one has the same key, so that the platform
         // gets the file once; any other answer is kept under its key
         if (!isWorthRepeating(error))
-            entry.file.uploadKey = newKey();
+            one.uploadKey = newKey();
         throw error;
+    }
+}
+
+async function upload(entry) {
+    const controller = new AbortController();
+    uploads.set(entry.id, controller);
+    try {
+        mediaOf(entry).mediaId = await uploadFile(entry.file, {
+            signal: controller.signal, onProgress: (part) => showProgress(entry, part)});
     } finally {
         uploads.delete(entry.id);
         entry.progress = null;

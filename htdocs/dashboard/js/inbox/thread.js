@@ -3,7 +3,7 @@ import {call, serverTime} from '../api.js';
 import {el, fill, morph, update} from '../dom.js';
 import {clock, t} from '../i18n.js';
 import {icon} from '../icons.js';
-import {checkChanges} from '../live.js';
+import {checkChanges, poll} from '../live.js';
 import {setThing} from '../title.js';
 import {answering, isSelf, mayAnswer} from '../team.js';
 import {definitions} from '../templates/store.js';
@@ -15,6 +15,7 @@ import {showContact, showMessage} from './details.js';
 import {dropZone} from './drop.js';
 import {formatted} from './formatted.js';
 import {threadSearch} from './found.js';
+import {cancelQueued, queuedRow, readQueued, retryQueued} from './later.js';
 import {avatar} from './list.js';
 import {messageList} from './messages.js';
 import {deleteNote, notesState, readNotes, writeNote} from './notes.js';
@@ -26,6 +27,7 @@ import {chooseReaction} from './reactions.js';
 import {receipts} from './receipts.js';
 import {signOf} from './tray.js';
 
+const QUEUE_EVERY = 20000, QUEUE_IDLE = 60000; // ms between two readings of the queue
 const ANNOUNCED = 5; // messages that stay in the live region
 
 // "3 h 12 min" until the window ends, or null.
@@ -128,13 +130,17 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
             shownReceipts.sent();
             list.showEnd();
         },
+        onQueued() {
+            drawQueue().then(() => list.showEnd()).catch(showError);
+        },
     });
     // What has arrived, for screen readers: the list of messages changes also when older ones come.
     const arrivals = el('div', {
         class: 'off-screen', role: 'log', 'aria-label': t('inbox.arrivals'),
     });
     const outbox = el('ol', {class: 'messages'});
-    fill(list.end, outbox);
+    const queue = el('ol', {class: 'messages', 'aria-label': t('inbox.later.list')});
+    fill(list.end, outbox, queue);
 
     // The nodes stay, and the focus with them.
     function drawHead() {
@@ -283,6 +289,32 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         ({entry}) => pending(entry, writer.edit)));
     }
 
+    // Reads the sends that wait or were not made, and shows them at the end.
+    async function drawQueue() {
+        const rows = await readQueued(thread);
+        list.steady(() => update(queue, rows, ({id}) => id, (row) => queuedRow(row, {
+            phoneNumberId: thread.line.phoneNumberId,
+            definitionOf: (name, language) => templates.find(name, language),
+            cancel: (one) => changeQueue(() => cancelQueued(one)),
+            retry: (one) => changeQueue(() => retryQueued(one)),
+            edit: (one, text) => changeQueue(() => cancelQueued(one),
+                () => writer.edit({id: null, text, quoted: null, files: []})),
+        })));
+        queue.hidden = !rows.length;
+    }
+
+    // Changes a row of the queue. One that the sender has taken is refused, and shown anew.
+    async function changeQueue(work, done = () => {}) {
+        try {
+            await work();
+            done();
+        } finally {
+            await drawQueue();
+            if (!root.contains(document.activeElement))
+                writer.focus(); // its button is gone
+        }
+    }
+
     async function openMessage(message) {
         const canReply = !isSilent(stateOf(thread, serverTime()));
         const wanted = await showMessage(message, {canReply});
@@ -350,6 +382,8 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         settle(thread.id, list.has);
         await drawNotes();
         await markRead();
+        if (queue.childElementCount)
+            queuePoll.now(); // one of them may be in the thread now
     }
 
     const onVisible = () => markRead().catch(showError);
@@ -365,6 +399,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         hasTeam = members.length > 1;
         drawHead();
     }).catch(showError);
+    const queuePoll = poll(drawQueue, {fast: QUEUE_EVERY, slow: QUEUE_IDLE});
     drawHead();
     fill(root, head, arrivals, list.root, writer.root);
     const stopDrop = dropZone(root, {isOpen: writer.isOpen, take: writer.takeFiles});
@@ -394,6 +429,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
             document.removeEventListener('visibilitychange', onVisible);
             window.removeEventListener('focus', onVisible);
             stopOutbox();
+            queuePoll.stop();
             stopDrop();
             writer.stop();
             list.stop();

@@ -4,6 +4,7 @@ import {OTHER_TYPES, STATES, answerOf, stateBadge} from '../delivery.js';
 import {el, fill} from '../dom.js';
 import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
+import {toIso, toLocal} from '../local_time.js';
 import {address, keepInAddress} from '../router.js';
 import {
     button, choices, dialog, empty, field, form, heading, linkButton, loading, moment, pagedTable,
@@ -13,17 +14,6 @@ import {identityOf, nameOf as contactName} from '../inbox/describe.js';
 import {nameOf} from '../webhooks/show.js';
 
 export const title = 'events.title';
-
-// The value of an <input type="datetime-local"> as ISO 8601 in UTC, and back.
-function toIso(local) {
-    const time = new Date(local);
-    return local && !Number.isNaN(time.getTime()) ? time.toISOString() : undefined;
-}
-
-function toLocal(time) {
-    const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60000);
-    return shifted.toISOString().slice(0, 16);
-}
 
 // --- Replay of all that failed -------------------------------------------------------------------
 
