@@ -636,7 +636,8 @@ CREATE TABLE scoped_token (
     scopes     TEXT NOT NULL,         -- words, separated by one space (lib/web/scope.h)
     created_by TEXT NOT NULL,         -- the name of who made it
     created_at INTEGER NOT NULL,
-    expires_at INTEGER                -- NULL: never
+    expires_at INTEGER,               -- NULL: never
+    last_used_at INTEGER              -- NULL: not yet; written once an hour at most
 ) STRICT;
 CREATE INDEX scoped_token_user ON scoped_token (user_id, id);
 CREATE TRIGGER scoped_token_settings_insert AFTER INSERT ON scoped_token BEGIN

@@ -96,6 +96,7 @@ static int post_token(struct request *rq) {
         .created_by = caller->actor.name,
         .created_at = rq->now,
         .expires_at = read_end(rq),
+        .last_used_at = INT64_MAX,
     };
     enum store_result result =
         store_insert_scoped_token(caller->store, caller->user.id, &row, token.hash);

@@ -4,9 +4,11 @@
 load helpers/all
 load helpers/conventions
 load helpers/session
+load helpers/courier
 
 setup_file() {
     start_stack
+    write_config "requests_file = $STACK/requests"
     make_user OTHER_
     make_user
 }
@@ -262,6 +264,124 @@ is_refused() {
     request GET /v2/me --as "$KEY"
     assert_error 401 UNAUTHORIZED
     assert_equal "$(db 'SELECT count(*) FROM scoped_token')" 0
+}
+
+# Prints the last use of the token as the database has it.
+last_use() {
+    db "SELECT last_used_at FROM scoped_token WHERE id = '$KEY_ID'"
+}
+
+@test "the list says when a token was last used, also by programs that only read" {
+    local before after used
+    make_key '["basic"]'
+    assert_json .data.lastUsedAt null
+    courier_once
+    assert_equal "$(last_use)" ''
+    before=$(date +%s%3N)
+    request GET /v2/me --as "$KEY"
+    assert_success
+    after=$(date +%s%3N)
+    assert_equal "$(last_use)" '' # a program that only reads has written nothing
+    courier_once
+    used=$(last_use)
+    ((before <= used && used <= after)) || fail "$before <= $used <= $after"
+    as_session GET /v2/tokens
+    assert_conventions
+    assert_equal "$((used / 1000))" \
+        "$(gojq -r '.data.items[0].lastUsedAt | sub("\\.[0-9]+"; "") | fromdate' "$body")"
+    as_session PATCH "/v2/tokens/$KEY_ID" -d '{"name":"Other"}'
+    assert_that '.data.lastUsedAt != null'
+    run switchboard scoped-token list "$EMAIL" --json
+    assert_equal "$(gojq -r '.[0].lastUsedAt | sub("\\.[0-9]+"; "") | fromdate' <<<"$output")" \
+        $((used / 1000))
+    run switchboard scoped-token list "$EMAIL"
+    [[ $output == *'LAST USED'* ]] || fail "$output"
+}
+
+@test "a request that lacks the scope is a use; a refused token and the main one leave none" {
+    make_key '["basic"]'
+    db "UPDATE scoped_token SET expires_at = 1 WHERE id = '$KEY_ID'"
+    request GET /v2/me --as "$KEY"
+    assert_error 401 UNAUTHORIZED
+    request GET /v2/me --as "$TOKEN"
+    assert_success
+    courier_once
+    assert_equal "$(last_use)" ''
+    make_key '["basic"]'
+    request GET /v2/threads --as "$KEY"
+    assert_error 403 FORBIDDEN
+    courier_once
+    [[ $(last_use) ]] || fail 'no use'
+}
+
+# bats test_tags=direct
+@test "the last use is written once an hour at most, and never set back" {
+    local used
+    make_key '["basic"]'
+    request GET /v2/me --as "$KEY"
+    courier_once
+    used=$(last_use)
+    db "UPDATE scoped_token SET last_used_at = $((used - 3599999)) WHERE id = '$KEY_ID'"
+    courier_once
+    assert_equal "$(last_use)" $((used - 3599999))
+    db "UPDATE scoped_token SET last_used_at = $((used - 3600000)) WHERE id = '$KEY_ID'"
+    courier_once
+    assert_equal "$(last_use)" "$used"
+    db "UPDATE scoped_token SET last_used_at = $((used + 60000)) WHERE id = '$KEY_ID'"
+    courier_once
+    assert_equal "$(last_use)" $((used + 60000)) # of another host, which has a later one
+}
+
+# bats test_tags=direct
+@test "a resident courier writes the last use, and of a revoked token none" {
+    make_key '["basic"]'
+    request GET /v2/me --as "$KEY"
+    as_session DELETE "/v2/tokens/$KEY_ID"
+    assert_success
+    make_key '["basic"]'
+    request GET /v2/me --as "$KEY"
+    start_courier
+    eventually test_last_use
+    stop_courier
+    assert_equal "$(db 'SELECT count(*) FROM scoped_token')" 1
+}
+
+test_last_use() {
+    [[ $(last_use) ]]
+}
+
+# bats test_tags=direct
+@test "the file of the requests has the id of the token, never the token or its hash" {
+    local file=$STACK/requests hash
+    make_key '["basic"]'
+    request GET /v2/me --as "$KEY"
+    assert_success
+    grep -qaF "$KEY_ID" "$file" || fail 'no id'
+    ! grep -qaF "${KEY#sbk_}" "$file" || fail 'the token is there'
+    hash=$(printf '%s' "$KEY" | sha256sum | cut -d ' ' -f 1)
+    ! grep -qaF "$hash" "$file" || fail 'its hash is there'
+    ! xxd -p -c 64 "$file" | grep -qF "$hash" || fail 'the bytes of its hash are there'
+}
+
+# bats test_tags=direct
+@test "without the file of the requests a token works, and its last use is not known" {
+    make_key '["basic"]'
+    write_config 'requests_file ='
+    request GET /v2/me --as "$KEY"
+    assert_success
+    courier_once
+    assert_equal "$(last_use)" ''
+    write_config "requests_file = $STACK/nowhere/requests"
+    request GET /v2/me --as "$KEY"
+    assert_success
+    courier_once
+    assert_equal "$(last_use)" ''
+    write_config "requests_file = $STACK/requests"
+    printf 'not a table' >"$STACK/requests"
+    request GET /v2/me --as "$KEY"
+    assert_success
+    courier_once
+    [[ $(last_use) ]] || fail 'no use'
 }
 
 # bats test_tags=direct

@@ -5,8 +5,9 @@
  * One resident process. It looks for due events when it is notified through the wake socket
  * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
  * the database. It also stores the records of sends that the database did not take
- * (kept_records.h), tends the database (store_tend), and deletes old events that have ended and old
- * idempotency keys. See `courier --help`.
+ * (kept_records.h) and the last uses of scoped tokens (token_uses.h), tends the database
+ * (store_tend), and deletes old events that have ended and old idempotency keys. See
+ * `courier --help`.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "delivery/dispatch.h"
 #include "delivery/kept_records.h"
 #include "delivery/resident.h"
+#include "delivery/token_uses.h"
 #include "delivery/wake.h"
 #include "payload/event_body.h"
 #include "store/deed.h"
@@ -31,6 +33,7 @@ enum {
     PRUNE_MS = 60 * 60 * 1000,
     MEND_MS = 60 * 60 * 1000,
     ERASE_MS = 5 * 1000,
+    USES_MS = 10 * 1000,
     KEPT_MS = 10 * 1000,      /* before a record of pending_dir that failed is tried again */
     BUSY_MS = 5 * 1000,       /* before a task that another courier did is looked at again */
     TASK_MS = 200,            /* of each tick, for prune and for mend */
@@ -48,7 +51,7 @@ struct courier {
     bool may_be_due;                      /* there may be due events: exchange looks for them */
     char beaten_keys[KEYRING_NAMES_SIZE]; /* of the last heartbeat */
     /* monotonic times */
-    int64_t next_tick, next_beat, next_prune, next_erase, next_mend, next_kept;
+    int64_t next_tick, next_beat, next_prune, next_erase, next_mend, next_kept, next_uses;
 };
 
 /* --- maintenance of the database, a part of it at every tick --- */
@@ -146,6 +149,14 @@ static void store_kept(struct courier *courier, struct store *store, int64_t now
     courier->next_kept = left ? now + KEPT_MS : now;
 }
 
+/* Writes the last uses of scoped tokens (token_uses.h). */
+static void store_uses(struct courier *courier, struct store *store, int64_t now) {
+    if (now < courier->next_uses)
+        return;
+    if (latch(courier, token_uses_store(store, clock_now(), task_end(courier, now))))
+        courier->next_uses = now + USES_MS;
+}
+
 /* A database that is busy is tended later; success is left to the other tasks to latch. */
 static void tend(struct courier *courier, struct store *store, int64_t now) {
     enum store_result result = store_tend(store, now);
@@ -154,8 +165,8 @@ static void tend(struct courier *courier, struct store *store, int64_t now) {
 }
 
 static void maintain(struct courier *courier, int64_t now) {
-    static void (*const tasks[])(struct courier *, struct store *,
-                                 int64_t) = {beat, store_kept, mend, prune, erase, tend};
+    static void (*const tasks[])(struct courier *, struct store *, int64_t) = {
+        beat, store_kept, mend, prune, erase, store_uses, tend};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         struct store *store = resources_store(&courier->resident.resources);
         if (store)
@@ -350,6 +361,7 @@ int main(int argc, char **argv) {
         return status;
     courier.wake = wake_closed();
     const size_t slots = dispatch_count_slots(); /* it may raise a limit: before the confinement */
+    resident->prepare = token_uses_open;
     if (resident_begin(resident, needs))
         return 1;
     if (!dispatch_open(&courier.dispatch, slots))

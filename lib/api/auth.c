@@ -147,6 +147,7 @@ static int set_caller(struct request *rq, struct slice token, struct slice cooki
     }
     rq->caller = caller;
     rq->user_id = caller->user.id;
+    rq->token_id = rq->has_session ? NULL : caller->actor.id; /* the main token has no id */
     begin_trail(rq);
     return 0;
 }

@@ -10,7 +10,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the records need 64-bit atomic oper
 /* The layout of the file. Any change needs another version. A record is an array of words, since
  * each is read and written by one atomic operation. */
 enum {
-    VERSION = 1,
+    VERSION = 2,
     CHECK = 0, /* the checksum of the other words; 0: never written */
     NUMBER,
     TIME,
@@ -35,6 +35,7 @@ struct slot {
 struct file {
     struct header header;
     struct slot slots[REQUEST_LOG_RECORDS];
+    struct token_use_slot uses[TOKEN_USE_SLOTS];
 };
 
 _Static_assert(sizeof(struct slot) == 192, "a record is three cache lines");
@@ -173,4 +174,21 @@ bool request_log_next(const char *user_id, uint64_t *before, struct request_reco
     *before = number;
     mapped_file_leave();
     return is_found;
+}
+
+/* --- the last uses of tokens --- */
+
+void request_log_note_use(const struct token_use *use) {
+    if (!table || !MAPPED_FILE_ENTER(table))
+        return;
+    token_use_note(table->uses, use);
+    mapped_file_leave();
+}
+
+bool request_log_read_use(size_t i, struct token_use *use) {
+    if (!table || !MAPPED_FILE_ENTER(table))
+        return false;
+    const bool is_read = token_use_read(&table->uses[i], use);
+    mapped_file_leave();
+    return is_read;
 }

@@ -4,19 +4,21 @@
  * Several processes may write at once. A record carries a checksum, so that a reader sees it whole
  * or not at all.
  *
- * A record never holds a query string, a body or a token.
+ * A record never holds a query string, a body or a token. The file also has the last use of each
+ * scoped token (token_use.h), which the courier writes into the database.
  */
 #ifndef SWITCHBOARD_REQUEST_LOG_H
 #define SWITCHBOARD_REQUEST_LOG_H
 
 #include "base/id.h"
 #include "base/mapped_file.h"
+#include "base/token_use.h"
 
 enum {
     REQUEST_LOG_RECORDS = 65536,
-    REQUEST_LOG_FILE_SIZE = 4096 + 65536 * 192, /* bytes */
-    REQUEST_LOG_ID_SIZE = 65,                   /* of the request's id, with the NUL */
-    REQUEST_LOG_ROUTE_SIZE = 57,                /* a longer route is cut */
+    REQUEST_LOG_FILE_SIZE = 4096 + 65536 * 192 + 4096 * 64, /* bytes */
+    REQUEST_LOG_ID_SIZE = 65,                               /* of the request's id, with the NUL */
+    REQUEST_LOG_ROUTE_SIZE = 57,                            /* a longer route is cut */
     REQUEST_LOG_METHOD_SIZE = 9,
 };
 
@@ -45,5 +47,12 @@ void request_log_add(const struct request_record *record);
 /* Finds the newest record of the user before the record *before, and sets *before to its number;
  * UINT64_MAX: the newest one. False when there is none. */
 bool request_log_next(const char *user_id, uint64_t *before, struct request_record *record);
+
+/* Notes that the scoped token was used. */
+void request_log_note_use(const struct token_use *use);
+
+/* Reads the last use of a token from the slot `i`, less than TOKEN_USE_SLOTS; false when there is
+ * none. */
+bool request_log_read_use(size_t i, struct token_use *use);
 
 #endif

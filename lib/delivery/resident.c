@@ -83,6 +83,8 @@ static void open_log(const struct resident *resident) {
     if (*problem)
         log_message(LOG_WARN, "%s", problem);
     counters_add(COUNTERS_STARTS, resident->program->name, 1);
+    if (resident->prepare)
+        resident->prepare(&resident->resources.config);
 }
 
 static void confine_resident(struct resident *resident, unsigned needs) {

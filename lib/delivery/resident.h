@@ -15,6 +15,8 @@ struct pid_file {
 struct resident {
     const struct program *program;
     struct pid_file pid_file;
+    /* what the program opens before it is confined, after its log; NULL: nothing */
+    void (*prepare)(const struct config *config);
     const char *duration; /* --for; NULL: none */
     int64_t lasts;        /* ms after which it stops by itself; 0: it does not */
     struct resources resources;

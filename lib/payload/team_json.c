@@ -25,6 +25,7 @@ void team_json_token(struct json_writer *out, const struct store_scoped_token *t
     json_write_text(out, "createdBy", token->created_by);
     json_write_time(out, "createdAt", token->created_at);
     json_write_time_or_null(out, "expiresAt", token->expires_at);
+    json_write_time_or_null(out, "lastUsedAt", token->last_used_at);
 }
 
 void team_json_trail_row(struct json_writer *out, const struct store_trail_row *row) {

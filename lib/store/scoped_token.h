@@ -7,19 +7,24 @@
 #include "store/actor.h"
 #include "store/store.h"
 
-enum { SCOPED_TOKENS_MAX = 50 /* of a user; those that have expired count, too */ };
+enum {
+    SCOPED_TOKENS_MAX = 50,              /* of a user; those that have expired count, too */
+    SCOPED_TOKEN_USE_MS = 60 * 60 * 1000 /* between two writings of its last use */
+};
 
 struct store_scoped_token {
     const char *id, *name, *last4;
     const char *scopes;     /* words, separated by one space */
     const char *created_by; /* the name of who made it */
     int64_t created_at;
-    int64_t expires_at; /* INT64_MAX: never */
+    int64_t expires_at;   /* INT64_MAX: never */
+    int64_t last_used_at; /* INT64_MAX: not yet */
 };
 
 /* Finds the user, who is not deleted, and the scoped token with this SHA-256, or STORE_NOT_FOUND.
- * Of the token `created_by` and `last4` are not set. It may have expired: the caller compares
- * expires_at at each request, because the row may have been kept (store_keep_settings). */
+ * Of the token `created_by`, `last4` and `last_used_at` are not set. It may have expired: the
+ * caller compares expires_at at each request, because the row may have been kept
+ * (store_keep_settings). */
 enum store_result store_authenticate_scoped(struct store *store, struct arena *arena,
                                             const unsigned char hash[CRYPTO_HASH_SIZE],
                                             struct store_user *user,
@@ -38,6 +43,11 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
 /* Sets name and scopes of a token; NULL: it stays. STORE_NOT_FOUND: the user has no such token. */
 enum store_result store_change_scoped_token(struct store *store, const char *user_id,
                                             const char *id, const char *name, const char *scopes);
+
+/* Sets the last use of the token to `*at`, unless that of the row is later or less than
+ * SCOPED_TOKEN_USE_MS older; then only reads. Sets `*at` to that of the row. STORE_NOT_FOUND: there
+ * is no such token. */
+enum store_result store_use_scoped_token(struct store *store, const char *id, int64_t *at);
 
 /* Revokes a token: it is refused from the commit on. STORE_NOT_FOUND: the user has no such one. */
 enum store_result store_delete_scoped_token(struct store *store, const char *user_id,

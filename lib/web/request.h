@@ -139,6 +139,7 @@ struct request {
     const char *trail;                  /* the route's, or the edge's; as in struct route */
     bool has_trail;        /* the row is left, or was left by the request that this one repeats */
     const char *user_id;   /* of the authenticated caller; NULL: none. Set by the guard */
+    const char *token_id;  /* of the scoped token that the guard has accepted; NULL: none */
     bool has_session;      /* the guard looked for a session: the request has no token */
     void (*release)(void); /* of the locks that the request holds; NULL: it holds none */
     void (*forget)(void);  /* at the end: of pointers into `arena`; NULL: there is none */

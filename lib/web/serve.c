@@ -375,6 +375,15 @@ static void record_request(const struct request *rq) {
     request_log_add(&record);
 }
 
+/* Also with a 304, because a program that polls uses its token. */
+static void note_token_use(const struct request *rq) {
+    struct token_use use = {.time = rq->now};
+    if (!rq->token_id)
+        return;
+    snprintf(use.id, sizeof use.id, "%s", rq->token_id);
+    request_log_note_use(&use);
+}
+
 static void log_request(struct request *rq) {
     struct json_writer *line = &rq->log;
     struct slice path = {rq->path, strnlen(rq->path, 200)};
@@ -436,6 +445,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
         reply_settle(&rq);
     count_request(&rq); /* before the answer: a client that has it finds it counted */
     record_request(&rq);
+    note_token_use(&rq);
     if (!rq.reply.streamed)
         rq.reply.bytes = reply_write(&rq);
     log_request(&rq);

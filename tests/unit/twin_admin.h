@@ -290,13 +290,15 @@ static inline void verify_tokens(int rounds) {
           OF_USER("scoped_token"));
 }
 
-/* A token is revoked once. */
+/* A token is revoked once, also when it is used meanwhile. */
 static inline void revoke_tokens(int twin, int round) {
+    int64_t at = now;
     const char *id = text("tok_%s.%d", user_id, round / 3);
     if (is_phase(round, 0, 3)) {
         if (twin == 0)
             insert_scoped(id);
     } else if (is_phase(round, 1, 3)) {
+        may(store_use_scoped_token(store, id, &at), STORE_NOT_FOUND);
         is_only(may(store_delete_scoped_token(store, user_id, id), STORE_NOT_FOUND),
                 "store_delete_scoped_token");
     } else {

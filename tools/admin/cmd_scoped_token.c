@@ -34,7 +34,8 @@ int scoped_token_list(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "ID", "NAME", "ENDS ON", "SCOPES", "CREATED BY", "EXPIRES");
+    struct table table =
+        TABLE(arena, "ID", "NAME", "ENDS ON", "SCOPES", "CREATED BY", "EXPIRES", "LAST USED");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&json, NULL);
         team_json_token(&json, &tokens[i]);
@@ -45,6 +46,7 @@ int scoped_token_list(struct invocation *call) {
         table_cell(&table, tokens[i].scopes);
         table_cell(&table, tokens[i].created_by);
         table_cell(&table, time_text(arena, tokens[i].expires_at));
+        table_cell(&table, time_text(arena, tokens[i].last_used_at));
     }
     return list_print(call, &json, &table);
 }
@@ -80,6 +82,7 @@ int scoped_token_add(struct invocation *call) {
         .created_by = "switchboard scoped-token",
         .created_at = call->now,
         .expires_at = read_end(call),
+        .last_used_at = INT64_MAX,
     };
     enum store_result result = store_insert_scoped_token(call->store, user_id, &row, token.hash);
     if (result == STORE_CONFLICT)

@@ -7,8 +7,8 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
                                            const char *user_id, struct store_scoped_token **list,
                                            size_t *count) {
     static struct statement s = {
-        .sql = "SELECT id, name, last4, scopes, created_by, created_at, expires_at "
-               "FROM scoped_token WHERE user_id = ?1 ORDER BY id"};
+        .sql = "SELECT id, name, last4, scopes, created_by, created_at, expires_at, "
+               "last_used_at FROM scoped_token WHERE user_id = ?1 ORDER BY id"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id));
     while (sql_row(store, &s)) {
@@ -20,6 +20,7 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
             .created_by = column_text(&s, 4, arena),
             .created_at = column_integer(&s, 5),
             .expires_at = column_time(&s, 6),
+            .last_used_at = column_time(&s, 7),
         };
         buffer_add(&rows, &token, sizeof token);
     }
@@ -74,6 +75,32 @@ enum store_result store_change_scoped_token(struct store *store, const char *use
         found = sql_run(store, &s, TEXT(user_id), TEXT(id), TEXT(name), TEXT(scopes)) &&
                 sql_changes(store) > 0 && store_trail(store, user_id, id);
     return sql_found(store, found);
+}
+
+/* Reads the last use; INT64_MIN: not yet. False: there is no such token, or on failure. */
+static bool read_use(struct store *store, const char *id, int64_t *at) {
+    static struct statement s = {.sql = "SELECT last_used_at FROM scoped_token WHERE id = ?1"};
+    sql_start(store, &s, TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    *at = column_is_null(&s, 0) ? INT64_MIN : column_integer(&s, 0);
+    sql_stop(&s);
+    return true;
+}
+
+/* The condition is repeated, because the courier of another host may have written meanwhile. */
+enum store_result store_use_scoped_token(struct store *store, const char *id, int64_t *at) {
+    static struct statement s = {
+        .sql = "UPDATE scoped_token SET last_used_at = ?2 "
+               "WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at <= ?3)"};
+    const int64_t used_at = *at, before = used_at - SCOPED_TOKEN_USE_MS;
+    const bool found = read_use(store, id, at);
+    if (!found || *at > before)
+        return sql_found(store, found);
+    while (sql_transact(store))
+        sql_run(store, &s, TEXT(id), INTEGER(used_at), INTEGER(before));
+    *at = used_at;
+    return sql_result(store);
 }
 
 enum store_result store_delete_scoped_token(struct store *store, const char *user_id,

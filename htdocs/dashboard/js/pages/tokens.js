@@ -103,6 +103,10 @@ const COLUMNS = (reload) => [
     },
     {label: t('tokens.ends'), cell: endOf},
     {
+        label: t('tokens.used'),
+        cell: ({lastUsedAt}) => lastUsedAt ? moment(lastUsedAt) : t('ui.never'),
+    },
+    {
         label: el('span', {class: 'off-screen'}, t('tokens.action')), kind: 'number',
         cell: (one) => el('div', {class: 'row end'},
             button(t('tokens.change'), async () => {
