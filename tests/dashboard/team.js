@@ -155,6 +155,7 @@ exports.scopedToken = async ({page, context, logIn, open, step, BASE}) => {
     await dialog.getByRole('button', {name: 'I have stored it'}).click();
     const row = page.locator('tbody tr', {hasText: 'Order robot'});
     await row.getByText('basic, read').waitFor();
+    await row.getByText('Never').waitFor(); // the column of the last use
     const statusOf = async (path) => (await context.request.get(`${BASE}${path}`,
         {headers: {Authorization: `Bearer ${token}`}, maxRetries: 3})).status();
     assert.deepEqual([await statusOf('/v2/threads'), await statusOf('/v2/events')], [200, 403]);
