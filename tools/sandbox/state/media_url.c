@@ -111,12 +111,12 @@ static enum range range_read(const char *text, int64_t size, int64_t *from, int6
     }
     if (sscanf(text, "%" SCNd64 "-%n", &a, &length) != 1 || length == 0)
         return RANGE_NONE;
-    *from = a;
     if (text[length] != '\0') {
         if (sscanf(text + length, "%" SCNd64, &b) != 1 || b < a)
             return RANGE_NONE;
         *to = b < *to ? b : *to;
     }
+    *from = a;
     return a >= 0 && a < size ? RANGE_PART : RANGE_WRONG;
 }
 
