@@ -931,3 +931,25 @@ CREATE TABLE sender_lease (
     owner       TEXT NOT NULL,        -- snd_...
     lease_until INTEGER NOT NULL
 ) STRICT;
+
+-- The attachments that persons sent while `media_archive` was set, and their copies
+-- (lib/store/media_copy.h): the file USER/MONTH/SHA256 below that directory, which several rows may
+-- name. A row stays, as `removed`, when its message is deleted, until its file is.
+CREATE TABLE media_copy (
+    message_id      TEXT PRIMARY KEY, -- no reference: see above
+    user_id         TEXT NOT NULL REFERENCES "user" (id),
+    account_id      TEXT NOT NULL REFERENCES account (id),
+    media_id        TEXT NOT NULL,    -- the platform's, which forgets it after some days
+    month           TEXT NOT NULL,    -- yyyy/mm
+    sha256          TEXT,             -- of the content, in hexadecimal; NULL: not known yet
+    type            TEXT,             -- as the platform names it; NULL: not known
+    size            INTEGER,          -- bytes; NULL: there is no copy
+    state           TEXT NOT NULL CHECK (state IN ('queued', 'done') OR
+                        state IN ('gone', 'failed') OR state = 'removed'),
+    attempts        INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at INTEGER,          -- NULL: nothing is left to do
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX media_copy_due ON media_copy (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX media_copy_media ON media_copy (account_id, media_id);
+CREATE INDEX media_copy_file ON media_copy (user_id, sha256, month);

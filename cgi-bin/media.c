@@ -145,7 +145,8 @@ int main(int argc, char **argv) {
     return serve(&(struct service){.name = "media",
                                    .routes = routes,
                                    .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
-                                            SPOOLS_FILES | DETECTS_TYPES | KEEPS_RECORDS,
+                                            SPOOLS_FILES | DETECTS_TYPES | KEEPS_RECORDS |
+                                            READS_ARCHIVE,
                                    .load = http_prepare},
                  argc, argv);
 }

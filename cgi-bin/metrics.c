@@ -214,6 +214,12 @@ static const struct family {
          "pending_dir; stored: by the courier since; refused: by the database, set aside; lost: "
          "neither the database nor the disk took them.",
          {"outcome"}, {"kept", "stored", "refused", "lost"}},
+    [COUNTERS_COPIES] =
+        {"switchboard_media_copies_total", "counter",
+         "Outcomes of copies of attachments for media_archive. same: the file was there; retry: "
+         "another attempt follows; gone: the platform does not know it any more; removed: with its "
+         "message.",
+         {"outcome"}, {"done", "same", "retry", "gone", "failed", "removed"}},
     [COUNTERS_SENDS] =
         {"switchboard_outgoing_sends_total", "counter",
          "Outcomes of queued sends. retry: the send waits for another attempt; unknown: without "

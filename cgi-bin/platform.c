@@ -195,7 +195,10 @@ static int fail_partly(struct request *rq) {
 static int ingest(struct request *rq, struct json payload, int64_t began) {
     struct forward_post raw = {rq->body, payload};
     const struct store_post post = forward_body_post(&raw, rq->arena);
-    struct store_payload found = {.now = rq->now, .write = event_body, .post = &post};
+    struct store_payload found = {.now = rq->now,
+                                  .write = event_body,
+                                  .post = &post,
+                                  .archives_media = *rq->config->media_archive != 0};
     const size_t count = updates_read(rq->arena, payload, rq->now, MOST_UPDATES, &found.updates);
     if (!count && !post.place_count)
         return reply_received(rq);

@@ -1,4 +1,5 @@
-/* sender: sends the messages that clients have handed over (`Prefer: respond-async`, sendAt).
+/* sender: sends the messages that clients have handed over (`Prefer: respond-async`, sendAt), and
+ * copies attachments into the archive of media.
  *
  *     sender [--config FILE] [--pid-file FILE] [--for TIME]
  *
@@ -6,6 +7,7 @@
  * pace of their lines allows while there are some. Several senders may run at once: one has the
  * lease of the database and sends; the others wait until it ends. See `sender --help`.
  */
+#include "archive/copying.h"
 #include "base/clock.h"
 #include "base/config_path.h"
 #include "base/counters.h"
@@ -23,6 +25,7 @@ enum {
 struct sender {
     struct resident resident;
     struct posting posting;
+    struct copying copying;
     bool has_lease;
     int64_t next_tick, next_beat; /* monotonic */
 };
@@ -92,6 +95,8 @@ static void exchange(struct sender *sender) {
         if (store)
             latch(sender, result);
     }
+    if (sender->has_lease)
+        latch(sender, copying_go_on(&sender->copying, resources, sender->resident.is_stopping));
     if (sender->resident.is_stopping || !sender->has_lease || !posting_may_take(posting))
         return;
     struct store *store = resources_store(resources);
@@ -111,7 +116,7 @@ static int wait_of(const struct sender *sender, int64_t now) {
     int64_t wait = sender->next_tick - now;
     if (sender->resident.resources.failure == STORE_OK && sender->has_lease &&
         !sender->resident.is_stopping) {
-        if (posting_may_take(posting))
+        if (posting_may_take(posting) || copying_may_go_on(&sender->copying))
             wait = 0;
         else if (posting->is_pace_full && wait > PACE_MS)
             wait = PACE_MS;
@@ -129,7 +134,7 @@ static void run(struct sender *sender) {
         exchange(sender);
         if (is_done(sender, now))
             return;
-        if (!posting_advance(&sender->posting)) {
+        if (!graph_owners_advance(sender->posting.multi)) {
             const int wait = wait_of(sender, now);
             curl_multi_poll(sender->posting.multi, &signals, 1, wait, NULL);
             if (sender->posting.is_pace_full)
@@ -143,6 +148,7 @@ static void run(struct sender *sender) {
 static void finish(struct sender *sender) {
     struct store *store = resources_store(&sender->resident.resources);
     const struct store_heartbeat heartbeat = resident_heartbeat(&sender->resident);
+    copying_abandon(&sender->copying);
     posting_abandon(&sender->posting, store, &sender->resident.resources.config);
     if (!(store = resources_store(&sender->resident.resources)))
         return;
@@ -181,7 +187,8 @@ static const struct program program = {
             "sendAt, each at most once, until SIGTERM: then it takes no more, waits at most 14 s\n"
             "for answers of the platform, and exits with status 0. On SIGHUP it reads the\n"
             "configuration again; if that names other files, restart the sender, since it is\n"
-            "confined to the files it started with. Of several senders one sends; another takes\n"
+            "confined to the files it started with. With the key media_archive it also copies the\n"
+            "attachments that persons send. Of several senders one sends; another takes\n"
             "over when it ends.",
         .environment = config_path_environment,
         .files = config_path_files,
@@ -195,7 +202,7 @@ int main(int argc, char **argv) {
     /* It opens platform tokens, and calls the platform alone, never an address that a user has
      * chosen. */
     const unsigned needs =
-        WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT | KEEPS_RECORDS;
+        WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT | KEEPS_RECORDS | KEEPS_ARCHIVE;
     resident->program = &program;
     const int status = resident_read_options(resident, argc, argv, &sender);
     if (status >= 0)
@@ -204,11 +211,13 @@ int main(int argc, char **argv) {
         return 1;
     if (!posting_open(&sender.posting))
         return resident_fail(resident, "", "out of memory or descriptors");
+    copying_open(&sender.copying, sender.posting.multi, sender.posting.owner);
     if (resident_is_ready(resident, sender.posting.owner))
         return 1;
     run(&sender);
     finish(&sender);
     log_message(LOG_INFO, "sender %s ends", sender.posting.owner);
+    copying_close(&sender.copying);
     posting_close(&sender.posting);
     resident_end(resident);
     return 0;

@@ -13,7 +13,7 @@
 #include "base/target.h"
 #include "base/url.h"
 
-enum { LARGEST_FILE = 1024 * 1024, DAYS_MOST = 36500 };
+enum { LARGEST_FILE = 1024 * 1024, DAYS_MOST = 36500, MB_MOST = 1024 };
 
 #define KEY(name, kind, preset, meaning)                                                           \
     { #name, offsetof(struct config, name), kind, preset, meaning, NEEDS_NOTHING }
@@ -55,6 +55,11 @@ const struct config_key config_keys[] = {
          "directory of the records of accepted sends that the database did not take, until the "
          "courier of this host has stored them; the default is beside the directory of the "
          "database; not shared by hosts"),
+    PATH(media_archive, "", READS_ARCHIVE | KEEPS_ARCHIVE,
+         "directory of the copies of inbound attachments, which the sender makes; empty: none are "
+         "made; shared by hosts"),
+    KEY(media_archive_max_mb, CONFIG_MB, "100",
+        "an attachment that is larger, in megabytes, is not copied"),
     {"metrics_file", offsetof(struct config, metrics_file), CONFIG_OPTION, METRICS_FILE,
      "the counters of GET /metrics; the default is beside the directory of the database; empty: "
      "none are kept",
@@ -100,6 +105,7 @@ static const char *const kind_rules[] = {
     [CONFIG_EGRESS] = "public or private",
     [CONFIG_SWITCH] = "yes or no",
     [CONFIG_DAYS] = "a number from 1 to 36500",
+    [CONFIG_MB] = "a number from 1 to 1024",
     [CONFIG_NAME] = "at most 64 letters, digits, dots, hyphens and underscores, or to nothing",
 };
 
@@ -188,6 +194,11 @@ static bool is_version(const char *value) {
     return minor > 0 && value[minor] == '\0';
 }
 
+static bool is_number(const char *value, long long most) {
+    return *value >= '1' && *value <= '9' && value[strspn(value, "0123456789")] == '\0' &&
+           strtoll(value, NULL, 10) <= most; /* a number that is too large is LLONG_MAX */
+}
+
 static bool is_valid(const struct config_key *key, const char *value) {
     switch (key->kind) {
     case CONFIG_TEXT:
@@ -206,9 +217,8 @@ static bool is_valid(const struct config_key *key, const char *value) {
                                    "0123456789.-*: ")] == '\0';
     case CONFIG_EGRESS: return strcmp(value, "public") == 0 || strcmp(value, "private") == 0;
     case CONFIG_SWITCH: return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0;
-    case CONFIG_DAYS:
-        return *value >= '1' && *value <= '9' && value[strspn(value, "0123456789")] == '\0' &&
-               strtoll(value, NULL, 10) <= DAYS_MOST; /* a larger number is LLONG_MAX */
+    case CONFIG_DAYS: return is_number(value, DAYS_MOST);
+    case CONFIG_MB: return is_number(value, MB_MOST);
     case CONFIG_NAME:
         return strlen(value) <= CONFIG_NAME_MAX && value[strspn(value, NAME_CHARACTERS)] == '\0';
     }
@@ -225,6 +235,10 @@ int64_t config_days(const char *value) {
 
 const char *config_log_host(const struct config *config) {
     return target_file(config->database) ? "" : config->host;
+}
+
+int64_t config_bytes(const char *value) {
+    return strtoll(value, NULL, 10) * 1024 * 1024;
 }
 
 static const struct config_key *find_key(struct slice name) {

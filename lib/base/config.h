@@ -28,6 +28,8 @@ struct config {
     const char *log_file;
     const char *spool_dir;
     const char *pending_dir;
+    const char *media_archive; /* "": attachments are not copied */
+    const char *media_archive_max_mb;
     const char *metrics_file;  /* "": nothing is counted */
     const char *requests_file; /* "": requests are not recorded */
     const char *metrics_token;
@@ -61,6 +63,7 @@ enum config_kind {
     CONFIG_EGRESS,  /* public | private */
     CONFIG_SWITCH,  /* yes | no */
     CONFIG_DAYS,    /* a number from 1 to 36500 */
+    CONFIG_MB,      /* a number from 1 to 1024 */
     CONFIG_NAME,    /* letters, digits, `.`, `-` and `_`, at most CONFIG_NAME_MAX, or empty */
 };
 
@@ -96,6 +99,9 @@ bool config_is_on(const char *value);
 
 /* The number of a CONFIG_DAYS, in milliseconds. */
 int64_t config_days(const char *value);
+
+/* The number of a CONFIG_MB, in bytes. */
+int64_t config_bytes(const char *value);
 
 /* Returns the value of one key. */
 const char *config_value(const struct config *config, const struct config_key *key);

@@ -27,6 +27,7 @@ enum counters_family {
     COUNTERS_REPEATS,          /* of transactions and reads on a database server: reason */
     COUNTERS_RECORDS,          /* that the database did not take: outcome */
     COUNTERS_SENDS,            /* of the sender: outcome */
+    COUNTERS_COPIES,           /* of attachments: outcome */
     COUNTERS_FAMILIES,         /* the number after the last one */
 };
 

@@ -109,13 +109,6 @@ static CURLU *allowed_url(const struct config *config, struct arena *arena, cons
 
 /* --- download --- */
 
-/* A download in progress. */
-struct receiving {
-    const struct graph_download *download;
-    struct transfer transfer;
-    bool has_head;
-};
-
 static const char *header(const struct transfer *transfer, const char *name) {
     struct curl_header *found;
     if (curl_easy_header(transfer->http.curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
@@ -129,14 +122,14 @@ static int read_status(const struct transfer *transfer) {
     return (int)status;
 }
 
-static void read_head(struct receiving *receiving) {
+static void read_head(struct graph_receiving *receiving) {
     const struct transfer *transfer = &receiving->transfer;
     curl_off_t length = -1;
     if (receiving->has_head)
         return;
     receiving->has_head = true;
     curl_easy_getinfo(transfer->http.curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
-    *receiving->download->head = (struct graph_head){
+    *receiving->download.head = (struct graph_head){
         .status = read_status(transfer),
         .type = header(transfer, "Content-Type"),
         .range = header(transfer, "Content-Range"),
@@ -146,8 +139,8 @@ static void read_head(struct receiving *receiving) {
 }
 
 static size_t on_write(char *bytes, size_t size, size_t count, void *context) {
-    struct receiving *receiving = context;
-    const struct graph_download *download = receiving->download;
+    struct graph_receiving *receiving = context;
+    const struct graph_download *download = &receiving->download;
     struct slice piece = {bytes, size * count};
     read_head(receiving);
     if (download->head->status != 200 && download->head->status != 206)
@@ -157,25 +150,63 @@ static size_t on_write(char *bytes, size_t size, size_t count, void *context) {
     return aborted ? CURL_WRITEFUNC_ERROR : piece.n;
 }
 
+/* Describes the download on the handle that transfer_start has set up. */
+static void describe(struct graph_receiving *receiving, struct arena *arena) {
+    struct http_client *http = &receiving->transfer.http;
+    transfer_limit_stall(&receiving->transfer);
+    if (receiving->download.range)
+        http_add_header(http, arena_printf(arena, "Range: %s", receiving->download.range));
+    http_set(http, CURLOPT_CURLU, receiving->url);
+    http_set(http, CURLOPT_BUFFERSIZE, (long)DOWNLOAD_BUFFER);
+    http_set(http, CURLOPT_WRITEFUNCTION, on_write);
+    http_set(http, CURLOPT_WRITEDATA, receiving);
+}
+
+static void end(struct graph_receiving *receiving, CURLcode code) {
+    if (code == CURLE_OK)
+        read_head(receiving);
+    curl_url_cleanup(receiving->url);
+    receiving->url = NULL;
+}
+
 void graph_download(const struct config *config, struct arena *arena,
                     const struct graph_download *download, struct graph_answer *answer) {
-    struct receiving receiving = {.download = download};
-    struct http_client *http = &receiving.transfer.http;
+    struct graph_receiving receiving = {.download = *download};
     const char *failure;
-    CURLU *url = allowed_url(config, arena, download->url, &failure);
-    if (!url) {
+    receiving.url = allowed_url(config, arena, download->url, &failure);
+    if (!receiving.url) {
         *answer = (struct graph_answer){.failure = failure};
         return;
     }
     transfer_start(&receiving.transfer, config, arena, download->token, answer);
-    transfer_limit_stall(&receiving.transfer);
-    if (download->range)
-        http_add_header(http, arena_printf(arena, "Range: %s", download->range));
-    http_set(http, CURLOPT_CURLU, url);
-    http_set(http, CURLOPT_BUFFERSIZE, (long)DOWNLOAD_BUFFER);
-    http_set(http, CURLOPT_WRITEFUNCTION, on_write);
-    http_set(http, CURLOPT_WRITEDATA, &receiving);
-    if (transfer_perform(&receiving.transfer) == CURLE_OK)
-        read_head(&receiving);
-    curl_url_cleanup(url);
+    describe(&receiving, arena);
+    end(&receiving, transfer_perform(&receiving.transfer));
+}
+
+bool graph_receiving_start(struct graph_receiving *receiving, CURLM *multi,
+                           const struct config *config, struct arena *arena, void *context) {
+    const struct graph_download *download = &receiving->download;
+    const char *failure;
+    receiving->has_head = false;
+    receiving->url = allowed_url(config, arena, download->url, &failure);
+    if (!receiving->url) {
+        receiving->answer = (struct graph_answer){.failure = failure};
+        return false;
+    }
+    if (!receiving->curl)
+        receiving->curl = curl_easy_init();
+    transfer_start_with(&receiving->transfer, receiving->curl, config, arena, download->token,
+                        &receiving->answer);
+    describe(receiving, arena);
+    http_set(&receiving->transfer.http, CURLOPT_PRIVATE, context);
+    CURLcode code = http_ready(&receiving->transfer.http);
+    if (code == CURLE_OK && curl_multi_add_handle(multi, receiving->curl) == CURLM_OK)
+        return true;
+    end(receiving, transfer_end(&receiving->transfer, code ? code : CURLE_FAILED_INIT));
+    return false;
+}
+
+void graph_receiving_end(struct graph_receiving *receiving, CURLM *multi, CURLcode code) {
+    end(receiving, transfer_end(&receiving->transfer, code));
+    curl_multi_remove_handle(multi, receiving->curl);
 }

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "graph/call.h"
+#include "graph/transfer.h"
 
 /* A file to upload to the platform. */
 struct graph_upload {
@@ -54,5 +55,24 @@ struct graph_download {
  * 206 goes to `write`; `answer` then has an empty body. */
 void graph_download(const struct config *config, struct arena *arena,
                     const struct graph_download *download, struct graph_answer *answer);
+
+/* A download beside other calls, on one handle of libcurl's multi interface. */
+struct graph_receiving {
+    CURL *curl; /* reused for the next one; NULL: none yet */
+    struct graph_download download;
+    struct transfer transfer;
+    struct graph_answer answer; /* valid after graph_receiving_end */
+    CURLU *url;
+    bool has_head;
+};
+
+/* Starts `receiving->download` on `multi`, whose CURLINFO_PRIVATE is `context`. What the download
+ * points to must stay valid until graph_receiving_end. Returns false when it cannot be started: the
+ * answer is then a failure. */
+bool graph_receiving_start(struct graph_receiving *receiving, CURLM *multi,
+                           const struct config *config, struct arena *arena, void *context);
+
+/* Removes the download from `multi` and fills its answer from libcurl's result `code`. */
+void graph_receiving_end(struct graph_receiving *receiving, CURLM *multi, CURLcode code);
 
 #endif

@@ -358,6 +358,29 @@ static const char *message_type(struct walk *w, struct json message) {
     return json_is(json_find(message, "interactive.type")) ? "interactive" : "unknown";
 }
 
+/* The SHA-256 that the platform names, in base64 or hexadecimal; as hexadecimal, or NULL. */
+static const char *media_hash(struct walk *w, const char *hash) {
+    unsigned char bytes[CRYPTO_HASH_SIZE];
+    if (!hash)
+        return NULL;
+    if (crypto_unhex(slice_of(hash), bytes, sizeof bytes))
+        return crypto_hex(w->arena, bytes, sizeof bytes);
+    const struct slice plain = crypto_unbase64(w->arena, slice_of(hash));
+    return plain.p && plain.n == sizeof bytes ? crypto_hex(w->arena, plain.p, plain.n) : NULL;
+}
+
+/* The attachment is the member of the message that its type names. */
+static void set_media(struct walk *w, struct update_message *to, struct json message) {
+    static const char *const kinds[] = {"image", "video", "audio", "document", "sticker"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!to->is_outgoing && strcmp(to->type, kinds[i]) == 0) {
+            struct json media = json_get(message, kinds[i]);
+            to->media_id = text(w, media, "id");
+            to->media_type = text(w, media, "mime_type");
+            to->media_hash = media_hash(w, text(w, media, "sha256"));
+        }
+}
+
 /* Reads the members that all kinds of messages have. A message without an id becomes an
  * UPDATE_OTHER; returns false then. */
 static bool read_message(struct walk *w, struct json message, struct store_update *update) {
@@ -369,6 +392,7 @@ static bool read_message(struct walk *w, struct json message, struct store_updat
     to->context_wamid = text(w, message, "context.id");
     if (to->wamid && w->phone_number_id) {
         set_flow(w, to, message);
+        set_media(w, to, message);
         return true;
     }
     add_other(w, message);

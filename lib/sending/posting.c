@@ -346,6 +346,12 @@ static enum store_result find_hindrance(struct flight *flight, struct store *sto
     return STORE_OK;
 }
 
+static void end_flight(struct graph_owner *owner, CURLM *multi, CURLcode code) {
+    struct flight *flight = (struct flight *)(void *)owner; /* its first member */
+    graph_post_end(&flight->post, multi, code);
+    flight->slot = POSTING_ENDED;
+}
+
 /* Starts the POST of a row, or ends it without one. A failure of the store leaves the row to this
  * function's next caller: its outcome is that of a call that was not sent. */
 static enum store_result start(struct posting *posting, struct store *store,
@@ -365,13 +371,14 @@ static enum store_result start(struct posting *posting, struct store *store,
     if (result != STORE_OK || clock_boot() - taken > LATEST_START_MS)
         return result;
     flight->started_at = clock_now();
+    flight->owner.ended = end_flight;
     flight->call.method = "POST";
     flight->call.body = flight->row.body;
     flight->call.path =
         arena_printf(&flight->arena, "%s/messages",
                      graph_escape(&flight->arena, slice_of(flight->row.phone_number_id)));
     if (graph_post_start(&flight->post, posting->multi, &resources->config, &flight->arena,
-                         &flight->call, flight))
+                         &flight->call, &flight->owner))
         flight->slot = POSTING_IN_FLIGHT;
     return STORE_OK;
 }
@@ -444,25 +451,7 @@ enum store_result posting_take(struct posting *posting, struct store *store,
     return result;
 }
 
-/* --- flights --- */
-
-size_t posting_advance(struct posting *posting) {
-    int running, left;
-    size_t ended = 0;
-    CURLMsg *message;
-    curl_multi_perform(posting->multi, &running);
-    while ((message = curl_multi_info_read(posting->multi, &left))) {
-        struct flight *flight = NULL;
-        const CURLcode code = message->data.result;
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&flight);
-        graph_post_end(&flight->post, posting->multi, code);
-        flight->slot = POSTING_ENDED;
-        ended++;
-    }
-    return ended;
-}
+/* --- the end --- */
 
 void posting_abandon(struct posting *posting, struct store *store, const struct config *config) {
     for (size_t i = 0; i < POSTING_SLOTS; i++)

@@ -22,6 +22,7 @@ enum posting_slot {
 
 /* A row that is being posted. */
 struct flight {
+    struct graph_owner owner;
     enum posting_slot slot;
     struct arena arena; /* of all that follows */
     struct store_outgoing row;
@@ -33,7 +34,7 @@ struct flight {
 };
 
 struct posting {
-    CURLM *multi;
+    CURLM *multi;        /* of copying.h too */
     char owner[ID_SIZE]; /* of the lease and of the rows */
     struct arena planning;
     struct flight flights[POSTING_SLOTS];
@@ -60,9 +61,6 @@ bool posting_may_take(const struct posting *posting);
 /* Takes rows that are due and starts their POSTs. */
 enum store_result posting_take(struct posting *posting, struct store *store,
                                struct resources *resources);
-
-/* Makes progress on the POSTs, without blocking. Returns the number of those that have ended. */
-size_t posting_advance(struct posting *posting);
 
 /* Records the POSTs that have ended. A message that the database does not take is kept in
  * pending_dir (kept_record.h), also with `store` NULL; other outcomes wait for the next call. */

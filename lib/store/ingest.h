@@ -15,6 +15,7 @@ struct store_payload {
     event_writer *write; /* makes the bodies of events */
     const struct store_post
         *post;              /* the payload itself, for forwarding; NULL: it is not forwarded */
+    bool archives_media;    /* attachments are queued for the archive (media_copy.h) */
     size_t most_deliveries; /* 0: no limit; a single update has none */
     size_t events;          /* set by store_ingest: the number of events inserted */
     size_t webhooks; /* the same, also on failure: the most webhooks of a user who has events */

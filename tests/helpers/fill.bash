@@ -95,6 +95,9 @@ INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, 
     SELECT 'out_' || suffix, user_id, account_id, line_id, printf('1777%09d', i), CAST('{}' AS BLOB),
     iif(i % 10, 'accepted', 'queued'), i, i, now + 86400000, i, iif(i % 10, yesterday, NULL) FROM row, at
     WHERE i <= $share;
+INSERT INTO media_copy (message_id, user_id, account_id, media_id, month, sha256, state, next_attempt_at, created_at)
+    SELECT 'msg_' || printf('%026d', 3 * i), user_id, account_id, i, '2026/01', printf('%064x', i),
+    iif(i % 100, 'done', 'queued'), iif(i % 100, NULL, i), i FROM row WHERE i <= $share;
 INSERT INTO note (id, user_id, thread_id, text, created_at)
     SELECT 'not_' || suffix, user_id, 'thr_' || suffix, 'x', i FROM row WHERE i <= $share;
 INSERT INTO thread_alias (id, user_id, thread_id) SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;

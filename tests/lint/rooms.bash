@@ -18,11 +18,12 @@ store/move base engine store
 graph base
 setup base store graph
 payload base web store
-api base web store graph payload delivery
+api base web store graph payload delivery archive
 delivery base store
+archive base store graph delivery
 sending base store graph payload delivery
 cgi-bin base web store graph setup payload api delivery
-tools base web store graph setup payload delivery sending
+tools base web store graph setup payload delivery sending archive
 sandbox base sandbox/text sandbox/wire sandbox/state sandbox/webhooks sandbox/nodes sandbox/control
 sandbox/text base
 sandbox/wire base sandbox/text

@@ -41,6 +41,8 @@ static const struct {
     {"log_file", "", "/var/log/x", "x.log"},
     {"spool_dir", "/var/lib/switchboard/spool", "/spool", "./spool"},
     {"pending_dir", "/var/lib/switchboard/pending", "/pending", "pending"},
+    {"media_archive", "", "/archive", "archive"},
+    {"media_archive_max_mb", "100", "1024", "1025"},
     {"metrics_file", "/var/lib/switchboard/metrics", "", "metrics"},
     {"requests_file", "/var/lib/switchboard/requests", "", "requests"},
     {"metrics_token", "", "secret", NULL},

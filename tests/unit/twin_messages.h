@@ -10,6 +10,7 @@
 #include "store/done_mark.h"
 #include "store/flow.h"
 #include "store/forward.h"
+#include "store/media_copy.h"
 #include "store/note.h"
 #include "store/outgoing.h"
 #include "store/read_mark.h"
@@ -63,8 +64,11 @@ static inline struct store_update change_of(const char *before, const char *afte
 }
 
 static inline void ingest_all(struct store_update *updates, size_t count) {
-    struct store_payload payload = {
-        .updates = updates, .count = count, .now = case_time, .write = write_event};
+    struct store_payload payload = {.updates = updates,
+                                    .count = count,
+                                    .now = case_time,
+                                    .write = write_event,
+                                    .archives_media = true};
     if (!does(store_ingest(store, &scratch, &payload)))
         return;
     for (size_t i = 0; i < count; i++)
@@ -554,6 +558,59 @@ static inline void verify_campaigns(int rounds) {
     holds(0,
           "SELECT count(*) FROM outgoing o JOIN campaign_recipient r "
           "ON r.campaign_id = o.campaign_id AND r.recipient = o.recipient WHERE o.user_id = '%s'",
+          user_id);
+}
+
+/* --- copies of attachments: each ends once --- */
+
+static inline bool place_copy(void *context) {
+    (void)context;
+    return true;
+}
+
+static inline bool remove_copy(void *context, bool is_shared) {
+    (void)is_shared;
+    return place_copy(context);
+}
+
+static inline void copy_row(const char *owner, struct store_media_copy row, bool succeeds) {
+    struct media_copy_step step = {.owner = owner, .row = &row, .now = now};
+    char month[MEDIA_MONTH_SIZE];
+    if (row.is_removed) {
+        does(store_remove_media_copy(store, &step, remove_copy, NULL));
+        return;
+    }
+    may(store_find_same_media(store, &row, month), STORE_NOT_FOUND);
+    does(store_begin_media_copy(store, &step));
+    row.sha256 = row.sha256 ? row.sha256 : "00";
+    row.size = 1;
+    does(store_name_media_copy(store, &step));
+    if (succeeds)
+        does(store_place_media_copy(store, &step, place_copy, NULL));
+    else
+        does(store_delay_media_copy(store, &step, "gone", 0));
+}
+
+static inline void copy_media(int twin, int round) {
+    const char *owner = text("snd_%d", twin);
+    struct store_update update = message_of(text("wamid.copy.%d", round), "15550001", NULL);
+    struct store_media_copy *rows;
+    size_t count;
+    bool is_held;
+    update.message.media_id = "7";
+    ingest(update);
+    if (does(store_hold_sender_lease(store, owner, now, &is_held)) && is_held &&
+        does(store_list_media_copies(store, &scratch, now, 2, &rows, &count)))
+        for (size_t i = 0; i < count; i++)
+            copy_row(owner, rows[i], twin % 2);
+    does(store_end_sender_lease(store, owner, now));
+}
+
+static inline void verify_copies(int rounds) {
+    holds(rounds, "SELECT count(*) FROM media_copy WHERE user_id = '%s'", user_id);
+    holds(0,
+          "SELECT count(*) FROM media_copy WHERE user_id = '%s' AND state = 'queued' "
+          "AND next_attempt_at IS NULL",
           user_id);
 }
 

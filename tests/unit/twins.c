@@ -37,6 +37,9 @@ static const struct twins cases[] = {
     {"store_insert_campaign store_add_recipients store_change_campaign store_feed_campaign "
      "store_delete_old_campaigns",
      make_thread, run_campaign, verify_campaigns, false},
+    {"store_begin_media_copy store_name_media_copy store_place_media_copy store_delay_media_copy "
+     "store_remove_media_copy store_ingest",
+     make_thread, copy_media, verify_copies, false},
     {"store_claim_thread store_release_claim store_insert_send", make_thread, answer_at_once, NULL,
      false},
     {"store_ingest: a forward", make_forward, forward_again, verify_forwards, false},

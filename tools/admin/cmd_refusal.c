@@ -89,6 +89,7 @@ static int ingest(struct invocation *call, struct store_update *updates, size_t 
             .now = call->now,
             .write = event_body,
             .post = from ? NULL : post,
+            .archives_media = *call->config.media_archive != 0,
         };
         enum store_result result = store_ingest(call->store, &call->arena, &part);
         if (result != STORE_OK)

@@ -1,5 +1,9 @@
 #include "api/media/download.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "api/media/mime.h"
 #include "api/upstream.h"
 
@@ -156,4 +160,81 @@ enum download_result download_stream(struct request *rq, const struct media *med
     if (answer.status == 401 || answer.status == 404)
         return DOWNLOAD_EXPIRED;
     return end_download(&stream, &answer) ? DOWNLOAD_FAILED : DOWNLOAD_DONE;
+}
+
+/* --- a file --- */
+
+/* The bytes of a file that a Range header names. */
+struct range {
+    int64_t from, length;
+    bool is_partial, is_unsatisfiable;
+};
+
+/* Reads the digits at `*text` and moves it behind them; INT64_MAX for a number that is too large.
+ */
+static int64_t read_digits(const char **text) {
+    char *end;
+    const int64_t number = **text >= '0' && **text <= '9' ? strtoll(*text, &end, 10) : -1;
+    *text += strspn(*text, "0123456789");
+    return number;
+}
+
+/* The range of a file of `size` bytes. Several ranges are ignored, as a server may do. */
+static struct range range_of(const char *header, int64_t size) {
+    struct range whole = {.length = size};
+    const char *text = header ? header + 6 : ""; /* after `bytes=` */
+    int64_t from = read_digits(&text);
+    if (*text != '-')
+        return whole;
+    text++;
+    int64_t last = read_digits(&text);
+    if (*text || (from < 0 && last < 0) || (from >= 0 && last >= 0 && last < from))
+        return whole;
+    if (from < 0) {
+        from = last < size ? size - last : 0;
+        from = last ? from : size; /* the last 0 bytes */
+        last = size - 1;
+    }
+    if (from >= size)
+        return (struct range){.is_unsatisfiable = true};
+    last = last < 0 || last >= size ? size - 1 : last;
+    return (struct range){.from = from, .length = last - from + 1, .is_partial = true};
+}
+
+/* Copies the bytes to the client. */
+static int copy_file(struct stream *stream, int file, int64_t from) {
+    enum { PIECE = 64 * 1024 };
+    char *piece = arena_alloc(stream->rq->arena, PIECE);
+    while (stream->left) {
+        const size_t wanted = stream->left < PIECE ? (size_t)stream->left : PIECE;
+        const ssize_t n = pread(file, piece, wanted, from);
+        if (n <= 0)
+            return fail(stream->rq, BAD_GATEWAY, "The file in the archive cannot be read.");
+        if (write_more(stream, (struct slice){piece, (size_t)n}))
+            return fail(stream->rq, BAD_GATEWAY, "The client left.");
+        from += n;
+    }
+    return 0;
+}
+
+int download_file(struct request *rq, const struct media *media, int file) {
+    struct stream stream = {.rq = rq, .media = media, .held = buffer_in(rq->arena)};
+    const struct range range = range_of(wanted_range(rq), media->size);
+    if (range.is_unsatisfiable) {
+        reply_header(rq, "Content-Range", arena_printf(rq->arena, "bytes */%" PRId64, media->size));
+        return fail(rq, RANGE_NOT_SATISFIABLE, "The file does not have the bytes of this Range.");
+    }
+    stream.head = (struct graph_head){
+        .status = range.is_partial ? 206 : 200,
+        .type = media->type,
+        .accepts_ranges = "bytes",
+        .length = range.length,
+    };
+    if (range.is_partial)
+        stream.head.range = arena_printf(rq->arena, "bytes %" PRId64 "-%" PRId64 "/%" PRId64,
+                                         range.from, range.from + range.length - 1, media->size);
+    request_release(rq);
+    if (begin_reply(&stream, range.length))
+        return rq->head ? 0 : -1;
+    return copy_file(&stream, file, range.from);
 }

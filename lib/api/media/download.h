@@ -30,4 +30,8 @@ extern const char *const download_dispositions[];
  * download breaks off, the body is shorter, or the reply is 502 when no byte was sent yet. */
 enum download_result download_stream(struct request *rq, const struct media *media);
 
+/* Replies in the same way with an open file of `media->size` bytes; the URL and the token are not
+ * used. Returns 0, or -1 after failing the request. */
+int download_file(struct request *rq, const struct media *media, int file);
+
 #endif

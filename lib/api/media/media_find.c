@@ -1,8 +1,11 @@
 #include "api/media/media_find.h"
 
+#include <unistd.h>
+
 #include "api/graph/graph_node.h"
 #include "api/media/download.h"
 #include "api/upstream.h"
+#include "archive/media_file.h"
 
 bool media_is_id(struct slice id) {
     static const char allowed[] =
@@ -50,10 +53,39 @@ static int find_media(struct request *rq, const struct store_account *accounts, 
                               : fail(rq, NOT_FOUND, "Media URL not found");
 }
 
+/* Replies with the copy in the archive, if there is one of an account. Sets *is_there. */
+static int reply_archived(struct request *rq, const char *media_id,
+                          const struct store_account *accounts, size_t count, bool *is_there) {
+    struct store *store = state_store(rq, INTERNAL);
+    struct store_media_copy copy;
+    int file = -1;
+    if (!store)
+        return -1;
+    for (size_t i = 0; i < count && file < 0; i++) {
+        const enum store_result result =
+            store_find_media_copy(store, rq->arena, accounts[i].id, media_id, &copy);
+        if (result != STORE_OK && result != STORE_NOT_FOUND)
+            return state_fail(rq, result);
+        if (result == STORE_OK)
+            file = media_file_open(rq->config->media_archive, &copy, &copy.size);
+    }
+    if (!(*is_there = file >= 0))
+        return 0;
+    const struct media media = {.id = media_id, .type = copy.type, .size = copy.size};
+    json_write_bool(&rq->log, "archived", true);
+    const int status = download_file(rq, &media, file);
+    close(file);
+    return status;
+}
+
 int media_reply(struct request *rq, const char *media_id, const struct store_account *accounts,
                 size_t count) {
     struct media media = {.id = media_id};
     const struct store_account *holder;
+    bool is_there = false;
+    if (*rq->config->media_archive &&
+        (reply_archived(rq, media_id, accounts, count, &is_there) || is_there))
+        return rq->failure.code ? -1 : 0;
     if (find_media(rq, accounts, count, &media, &holder))
         return -1;
     enum download_result result = download_stream(rq, &media);

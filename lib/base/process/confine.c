@@ -18,7 +18,7 @@
 /* --- files: Landlock --- */
 
 /* CHANGE: write, create, remove. LIST: read directories, and no files. */
-enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8, LIST = 16 };
+enum { READ = 1, CHANGE = 2, MAKE_SOCKETS = 4, REMOVE = 8, LIST = 16, MAKE_DIRECTORIES = 32 };
 
 #define FILE_READ   LANDLOCK_ACCESS_FS_READ_FILE
 #define FILE_CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
@@ -73,6 +73,7 @@ static const struct {
     {MAKE_SOCKETS, 0, LANDLOCK_ACCESS_FS_MAKE_SOCK},
     {REMOVE, 0, DIR_REMOVE},
     {LIST, 0, DIR_READ},
+    {MAKE_DIRECTORIES, 0, LANDLOCK_ACCESS_FS_MAKE_DIR},
 };
 
 static void allow_path(struct ruleset *rules, const char *path, int access) {
@@ -154,6 +155,8 @@ const char *confine_meaning(enum need need) {
     case USES_NETWORK: break; /* of both */
     case SPOOLS_FILES: return "write files in the spool directory";
     case KEEPS_RECORDS: return "write files in pending_dir";
+    case READS_ARCHIVE: return "read media_archive";
+    case KEEPS_ARCHIVE: return "write, read and remove files in media_archive";
     case NOTIFIES_COURIER: return "notify the courier";
     case DETECTS_TYPES: return "fork a child process that detects the type of a file";
     case IS_RESIDENT: return "keep running while its files are replaced";
@@ -235,6 +238,9 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
         allow_path(&rules, config->spool_dir, READ | CHANGE);
     if (needs & KEEPS_RECORDS) /* to synchronize the directory, it must be opened */
         allow_path(&rules, config->pending_dir, (needs & IS_RESIDENT ? READ : LIST) | CHANGE);
+    if (needs & (READS_ARCHIVE | KEEPS_ARCHIVE))
+        allow_path(&rules, config->media_archive,
+                   needs & KEEPS_ARCHIVE ? READ | CHANGE | MAKE_DIRECTORIES : READ);
     if (needs & DETECTS_TYPES) {
         allow_all(&rules, type_paths);
         allow_path(&rules, config->magic_file, READ);

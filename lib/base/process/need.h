@@ -20,6 +20,9 @@ enum need {
     KEEPS_RECORDS = 1 << 13,   /* new files in pending_dir; the courier reads and removes them. The
                                   bits between are those of syscalls.h */
 
+    READS_ARCHIVE = 1 << 14, /* the files of media_archive */
+    KEEPS_ARCHIVE = 1 << 15, /* the sender: it writes and removes them, and makes directories */
+
     /* A need of network sockets, and of threads that resolve host names. */
     USES_NETWORK = CALLS_PLATFORM | CALLS_WEBHOOKS,
 };

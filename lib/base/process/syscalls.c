@@ -85,6 +85,9 @@ enum { SOCKET_TYPE = 0xf }; /* the type of socket(2) without its flags */
 /* The permissions that an existing file may get: none for other users. */
 #define SHARED_MODES 0660u
 
+/* The permissions of new directories. */
+#define DIRECTORY_MODES 0770u
+
 static const struct allowed_call allowed_calls[] = {
     /* answer, memory, time, exit */
     {CALL(read)},
@@ -165,7 +168,9 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(ftruncate), .needs = WRITES_FILES},
     {CALL(fallocate), .needs = WRITES_DATABASE},
     {CALL(linkat), .needs = KEEPS_RECORDS},
-    {CALL(renameat), .needs = KEEPS_RECORDS},
+    {CALL(renameat), .needs = KEEPS_RECORDS | KEEPS_ARCHIVE},
+    {CALL(mkdirat), .needs = KEEPS_ARCHIVE, .argument = 2, .mask = ~DIRECTORY_MODES, .value = 0},
+    {CALL(fstatfs), .needs = KEEPS_ARCHIVE},
     {CALL(unlink), .needs = WRITES_FILES},
     {CALL(unlinkat), .needs = WRITES_FILES},
     /* SQLite gives its files the mode of the database; as root also its owner, and works without */

@@ -224,7 +224,8 @@ enum store_result store_ingest(struct store *store, struct arena *arena,
                             .webhooks = buffer_in(arena),
                             .now = payload->now,
                             .most_webhooks = most_webhooks_for(payload),
-                            .write = payload->write};
+                            .write = payload->write,
+                            .archives_media = payload->archives_media};
         arena_reset(&scratch);
         if (!handle_all(&in, payload) || (payload->post && !is_all_erased(&in, payload) &&
                                           !forward_insert(store, &scratch, payload->post,

@@ -23,6 +23,7 @@ struct ingest {
     struct arena *arena;   /* reset after each update */
     int64_t now;
     event_writer *write;
+    bool archives_media;
     size_t events;
     size_t erased;          /* updates that were skipped because their contact was erased */
     size_t most_webhooks;   /* that a user with events may have; SIZE_MAX: any number */

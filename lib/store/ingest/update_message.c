@@ -1,6 +1,7 @@
 /* Messages of a payload. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
 #include "store/ingest/identity.h"
@@ -36,6 +37,24 @@ static bool flow_reply_add(struct ingest *in, const struct update_message *messa
     const char *account_id = in->owner.account_id;
     return flow_token_upsert(in->store, account_id, message->wamid, message->flow_id) &&
            flow_token_upsert(in->store, account_id, message->flow_token, message->flow_id);
+}
+
+/* Queues the copy of the message's attachment. */
+static bool queue_copy(struct ingest *in, const struct update_message *message,
+                       const char *message_id) {
+    static struct statement s = {
+        .sql = "INSERT INTO media_copy (message_id, user_id, account_id, media_id, month, sha256, "
+               "type, state, next_attempt_at, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued', ?8, ?8) "
+               "ON CONFLICT (message_id) DO NOTHING"};
+    char date[CLOCK_ISO8601_SIZE];
+    if (!in->archives_media || !message->media_id)
+        return true;
+    clock_format(in->now, date);
+    return sql_run_later(in->store, &s, TEXT(message_id), TEXT(in->owner.user_id),
+                         TEXT(in->owner.account_id), TEXT(message->media_id),
+                         TEXT(arena_printf(in->arena, "%.4s/%.2s", date, date + 5)),
+                         TEXT(message->media_hash), TEXT(message->media_type), INTEGER(in->now));
 }
 
 static const char *const message_sources[] = {
@@ -120,7 +139,8 @@ static bool handle_known(struct ingest *in, struct store_update *update,
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    if (!flow_reply_add(in, &update->message, known->id))
+    if (!flow_reply_add(in, &update->message, known->id) ||
+        !queue_copy(in, &update->message, known->id))
         return false;
     if (!is_late && !update->message.call)
         return true;
@@ -163,7 +183,7 @@ bool ingest_message(struct ingest *in, struct store_update *update) {
                                             update_event_is_wanted(in, update)};
     if (!message_row_add_thread(in, contact.id, is_unread(update), &row, known.thread_id) ||
         !message_row_insert(in, &row) || !flow_reply_add(in, message, row.id) ||
-        !count_message(in, update) ||
+        !queue_copy(in, message, row.id) || !count_message(in, update) ||
         (message->call == CALL_ANSWERED && !ingest_call_settle(in, row.id, known.thread_id)))
         return false;
     update->outcome = OUTCOME_STORED;

@@ -32,6 +32,8 @@ bool removal_delete_message(struct store *store, const char *account_id, const c
     static struct statement parts[] = {
         {.sql = "DELETE FROM message_status WHERE message_id = " STILL_THERE},
         {.sql = "DELETE FROM flow_response WHERE message_id = " STILL_THERE},
+        {.sql = "UPDATE media_copy SET state = 'removed', next_attempt_at = 0 "
+                "WHERE message_id = " STILL_THERE},
         {.sql = "DELETE FROM message WHERE id = ?1 AND thread_id = ?2"},
     };
     static struct statement token = {

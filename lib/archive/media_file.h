@@ -1,0 +1,29 @@
+/* The files of the archive of media: DIR/USER/yyyy/mm/SHA256, and MESSAGE.part beside them while
+ * one is written. */
+#ifndef SWITCHBOARD_MEDIA_FILE_H
+#define SWITCHBOARD_MEDIA_FILE_H
+
+#include "store/media_copy.h"
+
+/* Whether more than a tenth of the disk is free, with `*error` 0; else errno, or 0 for a full disk.
+ */
+bool media_file_has_room(const char *archive, int *error);
+
+/* Makes the directories and an empty file for the copy of a row, instead of one that another
+ * process left. Returns its descriptor, or -1 with errno. */
+int media_file_begin(const char *archive, const struct store_media_copy *row);
+
+/* Gives the file, which is synchronized, its name. Also true if it has it already. */
+bool media_file_place(const char *archive, const struct store_media_copy *row, int file);
+
+/* Closes the file; if it has not got its name, removes it. */
+void media_file_end(const char *archive, const struct store_media_copy *row, int file);
+
+/* Removes what there is of the row: an unfinished file, and the file unless it is shared. False
+ * with errno when a file remains. */
+bool media_file_remove(const char *archive, const struct store_media_copy *row, bool is_shared);
+
+/* Opens the file for reading. Returns its descriptor and size, or -1. */
+int media_file_open(const char *archive, const struct store_media_copy *row, int64_t *size);
+
+#endif

@@ -1,0 +1,180 @@
+#include "store/media_copy.h"
+
+#include <stdio.h>
+
+#include "engine/sql.h"
+
+#define COPY_COLUMNS                                                                               \
+    "c.message_id, c.user_id, c.account_id, c.media_id, c.month, c.sha256, c.type, "               \
+    "coalesce(c.size, -1), c.attempts, c.created_at, c.state = 'removed'"
+enum { COPY_COLUMN_COUNT = 11 };
+
+static struct store_media_copy copy_of_row(struct statement *s, struct arena *arena) {
+    return (struct store_media_copy){.message_id = column_text(s, 0, arena),
+                                     .user_id = column_text(s, 1, arena),
+                                     .account_id = column_text(s, 2, arena),
+                                     .media_id = column_text(s, 3, arena),
+                                     .month = column_text(s, 4, arena),
+                                     .sha256 = column_text(s, 5, arena),
+                                     .type = column_text(s, 6, arena),
+                                     .size = column_integer(s, 7),
+                                     .attempts = column_integer(s, 8),
+                                     .created_at = column_integer(s, 9),
+                                     .is_removed = column_integer(s, 10) != 0};
+}
+
+enum store_result store_list_media_copies(struct store *store, struct arena *arena, int64_t now,
+                                          size_t limit, struct store_media_copy **rows,
+                                          size_t *count) {
+    static struct statement s = {
+        .sql = "SELECT " COPY_COLUMNS ", a.access_token FROM media_copy c "
+               "JOIN account a ON a.id = c.account_id WHERE c.next_attempt_at <= ?1 "
+               "ORDER BY c.next_attempt_at LIMIT ?2"};
+    struct buffer list = buffer_in(arena);
+    sql_start(store, &s, INTEGER(now), INTEGER((int64_t)limit));
+    while (sql_row(store, &s)) {
+        struct store_media_copy row = copy_of_row(&s, arena);
+        row.sealed_token = column_blob(&s, COPY_COLUMN_COUNT, arena);
+        buffer_add(&list, &row, sizeof row);
+    }
+    *rows = (struct store_media_copy *)(void *)list.p;
+    *count = list.n / sizeof **rows;
+    return sql_result(store);
+}
+
+enum store_result store_find_same_media(struct store *store, const struct store_media_copy *row,
+                                        char month[MEDIA_MONTH_SIZE]) {
+    static struct statement s = {
+        .sql = "SELECT month FROM media_copy WHERE user_id = ?1 AND sha256 = ?2 "
+               "AND state = 'done' LIMIT 1"};
+    char found[ID_SIZE];
+    sql_start(store, &s, TEXT(row->user_id), TEXT(row->sha256));
+    const bool is_found = sql_row(store, &s);
+    if (is_found) {
+        column_id(&s, 0, found);
+        snprintf(month, MEDIA_MONTH_SIZE, "%.7s", found);
+        sql_stop(&s);
+    }
+    return sql_found(store, is_found);
+}
+
+/* --- steps of the sender --- */
+
+/* Whether the owner has the lease. Its row is locked by that until the end of the transaction, so
+ * that no other sender touches the files meanwhile. */
+static bool has_lease(struct store *store, const struct media_copy_step *step) {
+    static struct statement s = {.sql = "UPDATE sender_lease SET lease_until = lease_until "
+                                        "WHERE id = 1 AND owner = ?1 AND lease_until > ?2"};
+    return sql_run(store, &s, TEXT(step->owner), INTEGER(step->now)) && sql_changes(store) > 0;
+}
+
+/* Runs a statement that changes the step's row, and sets `done`. */
+#define CHANGE_ROW(store, step, statement, ...)                                                    \
+    ((step)->done = sql_run(store, statement, __VA_ARGS__) && sql_changes(store) > 0)
+
+enum store_result store_begin_media_copy(struct store *store, struct media_copy_step *step) {
+    static struct statement s = {.sql = "UPDATE media_copy SET attempts = attempts + 1 "
+                                        "WHERE message_id = ?1 AND state = 'queued'"};
+    while (sql_transact(store)) {
+        step->done = false;
+        if (has_lease(store, step))
+            CHANGE_ROW(store, step, &s, TEXT(step->row->message_id));
+    }
+    return sql_result(store);
+}
+
+enum store_result store_name_media_copy(struct store *store, struct media_copy_step *step) {
+    static struct statement s = {
+        .sql = "UPDATE media_copy SET month = ?2, sha256 = ?3, type = coalesce(?4, type) "
+               "WHERE message_id = ?1 AND state = 'queued'"};
+    const struct store_media_copy *row = step->row;
+    while (sql_transact(store)) {
+        step->done = false;
+        if (has_lease(store, step))
+            CHANGE_ROW(store, step, &s, TEXT(row->message_id), TEXT(row->month), TEXT(row->sha256),
+                       TEXT(row->type));
+    }
+    return sql_result(store);
+}
+
+enum store_result store_place_media_copy(struct store *store, struct media_copy_step *step,
+                                         bool (*place)(void *context), void *context) {
+    static struct statement s = {
+        .sql = "UPDATE media_copy SET state = 'done', size = ?2, next_attempt_at = NULL "
+               "WHERE message_id = ?1 AND state = 'queued'"};
+    bool is_refused = false;
+    while (sql_transact(store)) {
+        step->done = is_refused = false;
+        if (!has_lease(store, step) ||
+            !CHANGE_ROW(store, step, &s, TEXT(step->row->message_id), INTEGER(step->row->size)))
+            continue;
+        step->done = place(context);
+        if ((is_refused = !step->done))
+            sql_abandon(store);
+    }
+    const enum store_result result = sql_result(store);
+    return is_refused ? STORE_OK : result;
+}
+
+enum store_result store_delay_media_copy(struct store *store, struct media_copy_step *step,
+                                         const char *state, int64_t next_at) {
+    static struct statement s = {.sql = "UPDATE media_copy SET state = ?2, next_attempt_at = ?3 "
+                                        "WHERE message_id = ?1 AND state = 'queued'"};
+    while (sql_transact(store)) {
+        step->done = false;
+        if (has_lease(store, step))
+            CHANGE_ROW(store, step, &s, TEXT(step->row->message_id), TEXT(state ? state : "queued"),
+                       state ? NO_INTEGER : INTEGER(next_at));
+    }
+    return sql_result(store);
+}
+
+/* Whether a row of another message names the file. */
+static bool is_shared(struct store *store, const struct store_media_copy *row) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM media_copy WHERE user_id = ?1 AND sha256 = ?2 AND month = ?3 "
+               "AND state = 'done' LIMIT 1"};
+    sql_start(store, &s, TEXT(row->user_id), TEXT(row->sha256), TEXT(row->month));
+    if (!sql_row(store, &s))
+        return false;
+    sql_stop(&s);
+    return true;
+}
+
+enum store_result store_remove_media_copy(struct store *store, struct media_copy_step *step,
+                                          bool (*remove)(void *context, bool is_shared),
+                                          void *context) {
+    static struct statement s = {
+        .sql = "DELETE FROM media_copy WHERE message_id = ?1 AND state = 'removed'"};
+    bool is_refused = false;
+    while (sql_transact(store)) {
+        step->done = is_refused = false;
+        if (!has_lease(store, step))
+            continue;
+        const bool stays = is_shared(store, step->row);
+        if (sql_failed(store) || !CHANGE_ROW(store, step, &s, TEXT(step->row->message_id)))
+            continue;
+        step->done = remove(context, stays);
+        if ((is_refused = !step->done))
+            sql_abandon(store);
+    }
+    const enum store_result result = sql_result(store);
+    return is_refused ? STORE_OK : result;
+}
+
+/* --- the reader --- */
+
+enum store_result store_find_media_copy(struct store *store, struct arena *arena,
+                                        const char *account_id, const char *media_id,
+                                        struct store_media_copy *copy) {
+    static struct statement s = {.sql = "SELECT " COPY_COLUMNS " FROM media_copy c "
+                                        "WHERE c.account_id = ?1 AND c.media_id = ?2 "
+                                        "AND c.state = 'done' LIMIT 1"};
+    sql_start(store, &s, TEXT(account_id), TEXT(media_id));
+    const bool found = sql_row(store, &s);
+    if (found) {
+        *copy = copy_of_row(&s, arena);
+        sql_stop(&s);
+    }
+    return sql_found(store, found);
+}

@@ -1,0 +1,279 @@
+#!/usr/bin/env bats
+# media_archive: attachments are copied once, and downloaded after the platform forgot them.
+# transports: direct
+load helpers/all
+load helpers/sender
+load helpers/media
+load helpers/webhook
+
+setup() {
+    forget_sent
+    sandbox POST settings '{"mediaUrlSeconds":300,"mediaSizeText":false}' >/dev/null
+    sandbox DELETE faults >/dev/null
+    db 'DELETE FROM media_copy; DELETE FROM sender_lease'
+    ARCHIVE=$BATS_TEST_TMPDIR/archive
+    mkdir "$ARCHIVE"
+    archive_config
+    from=1666$((1000000 + $(next_number)))
+}
+
+teardown() {
+    stop_senders
+}
+
+teardown_file() {
+    stop_stack
+}
+
+archive_config() { # LINES...
+    write_config "spool_dir = $SPOOL" "media_archive = $ARCHIVE" "$@"
+}
+
+# Creates media upstream: have_media [SIZE [SEED]]. Sets `media` and `hash`.
+have_media() {
+    local members
+    members="\"mimeType\":\"image/png\",\"size\":${1-70000},\"seed\":${2-$(next_number)}"
+    media=$(sandbox POST media "{\"wabaId\":\"$WABA\",$members}" | gojq -r .id)
+    sandbox GET "media/$media/content" >"$BATS_TEST_TMPDIR/content"
+    hash=$(sha256sum <"$BATS_TEST_TMPDIR/content")
+    hash=${hash%% *}
+}
+
+# A person sends it: receive [NAMED-HASH [MEDIA]]. Sets `wamid`.
+receive() {
+    wamid=wamid.media.$(next_number)
+    receive_again "$@"
+}
+
+receive_again() {
+    local members="\"id\":\"${2-$media}\",\"mime_type\":\"image/png\"${1:+,\"sha256\":\"$1\"}"
+    take "$(payload "$(inbound "$wamid" "$from" '' "\"type\":\"image\",\"image\":{$members}")")"
+}
+
+# Prints columns of the row of the message: copy COLUMNS
+copy() {
+    db "SELECT $1 FROM media_copy
+        WHERE message_id = (SELECT id FROM message WHERE wamid = '$wamid')"
+}
+
+copy_is() { # STATE
+    [[ $(copy state) == "$1" ]]
+}
+
+# Prints the paths of all files of the archive.
+files() {
+    (cd "$ARCHIVE" && find . -type f | sort)
+}
+
+user_id() {
+    db "SELECT user_id FROM account WHERE id = '$ACCOUNT'"
+}
+
+file_of() { # HASH
+    printf './%s/%s/%s' "$(user_id)" "$(date -u +%Y/%m)" "$1"
+}
+
+forget_media() {
+    sandbox DELETE "media/$media" >/dev/null
+}
+
+# The whole file is downloaded, with the headers of a download from the platform.
+assert_downloaded() {
+    api GET "/v2/media/$media/download"
+    assert_status 200
+    assert_body_is "@$BATS_TEST_TMPDIR/content"
+    assert_header Content-Type image/png
+    assert_header Content-Length "$(stat -c %s "$BATS_TEST_TMPDIR/content")"
+    assert_header Content-Disposition "inline; filename=\"$media.png\"; filename*=UTF-8''$media.png"
+    assert_header Content-Security-Policy "sandbox; default-src 'none'"
+    assert_header Accept-Ranges bytes
+}
+
+@test "an attachment is copied once, and downloaded after the platform forgot it" {
+    have_media
+    receive "$(printf '%s' "$hash" | xxd -r -p | base64)"
+    assert_equal "$(copy 'state, sha256, type, attempts')" "queued|$hash|image/png|0"
+    assert_downloaded
+    start_sender
+    eventually copy_is done
+    assert_equal "$(files)" "$(file_of "$hash")"
+    assert_equal "$(sha256sum <"$ARCHIVE/$(file_of "$hash")")" "$hash  -"
+    assert_equal "$(copy 'size, attempts, next_attempt_at IS NULL')" '70000|1|1'
+    forget_media
+    forget_sent
+    assert_downloaded
+    assert_equal "$(sandbox GET requests | gojq length)" 0
+}
+
+@test "without the key nothing is queued and nothing is copied" {
+    have_media
+    write_config "spool_dir = $SPOOL"
+    receive
+    assert_equal "$(db 'SELECT count(*) FROM media_copy')" 0
+}
+
+@test "a repeated webhook queues nothing again, and the same content of a user is one file" {
+    have_media 5000 77
+    start_sender
+    receive "$hash"
+    eventually copy_is done
+    receive_again "$hash"
+    assert_equal "$(copy 'count(*), max(state)')" '1|done'
+    have_media 5000 77
+    forget_sent
+    receive "$hash"
+    eventually copy_is done
+    assert_equal "$(sandbox GET requests | gojq length)" 0
+    have_media 5000 77
+    receive
+    eventually copy_is done
+    assert_equal "$(files)" "$(file_of "$hash")"
+    assert_equal "$(copy sha256)" "$hash"
+    forget_media
+    assert_downloaded
+}
+
+@test "what the platform has forgotten ends after three attempts, and the download says so" {
+    have_media
+    receive
+    forget_media
+    start_sender
+    for _ in 1 2 3; do
+        eventually_attempted $((++attempts))
+        db 'UPDATE media_copy SET next_attempt_at = 0 WHERE next_attempt_at IS NOT NULL'
+    done
+    eventually copy_is gone
+    assert_equal "$(copy 'attempts, next_attempt_at IS NULL')" '3|1'
+    assert_equal "$(files)" ''
+    api GET "/v2/media/$media/download"
+    assert_status 404
+    request GET /metrics
+    grep -q '^switchboard_media_copies_total{outcome="gone"} [1-9]' "$body"
+}
+
+# The attempt with this number has ended.
+eventually_attempted() {
+    eventually has_attempted "$1"
+}
+
+has_attempted() {
+    [[ $(copy "attempts >= $1 AND coalesce(next_attempt_at, 1) > 0") == 1 ]]
+}
+
+@test "a file that is larger than media_archive_max_mb is not copied, whatever its announced size" {
+    have_media 1048577
+    archive_config 'media_archive_max_mb = 1'
+    receive
+    start_sender
+    eventually copy_is failed
+    have_media 1048576
+    receive
+    eventually copy_is done
+    assert_equal "$(files)" "$(file_of "$hash")"
+}
+
+@test "ranges of a copy are answered as the platform answers them" {
+    local range
+    local -A answers=()
+    local ranges=(0-9 990- -10 5-5000 1000- 7-3)
+    have_media 1000
+    for range in "${ranges[@]}"; do
+        api GET "/v2/media/$media/download" -H "Range: bytes=$range"
+        answers[$range]=$(range_answer)
+    done
+    receive
+    start_sender
+    eventually copy_is done
+    forget_media
+    for range in "${ranges[@]}"; do
+        api GET "/v2/media/$media/download" -H "Range: bytes=$range"
+        assert_equal "$range: $(range_answer)" "$range: ${answers[$range]}"
+    done
+    api GET "/v2/media/$media/download" -H 'Range: bytes=0-1,5-6'
+    assert_status 200
+}
+
+# What an answer to a Range says; of an error the status and Content-Range.
+range_answer() {
+    printf '%s %s' "$status" "$(header Content-Range)"
+    [[ $status == 416 ]] || sha256sum <"$body"
+}
+
+erase() {
+    local id
+    id=$(db "SELECT id FROM contact WHERE phone = '$from'")
+    switchboard contact erase "$id" >/dev/null
+    "$OUT/tools/courier" --once >/dev/null 2>&1
+}
+
+no_file() {
+    [[ -z $(files) && $(db 'SELECT count(*) FROM media_copy') == 0 ]]
+}
+
+@test "an erasure removes the copy, and a file stays while another message names it" {
+    local first=$from
+    have_media 5000 78
+    start_sender
+    receive "$hash"
+    eventually copy_is done
+    from=1667$((1000000 + $(next_number)))
+    receive "$hash"
+    eventually copy_is done
+    erase
+    eventually is_alone
+    assert_equal "$(files)" "$(file_of "$hash")"
+    from=$first
+    erase
+    eventually no_file
+    api GET "/v2/media/$media/download"
+    assert_status 200
+}
+
+is_alone() {
+    [[ $(db 'SELECT count(*) FROM media_copy') == 1 ]]
+}
+
+@test "an erasure while the copy runs leaves no file" {
+    have_media
+    receive
+    fault '{"match":{"path":"whatsapp_business"},"kind":"delay","ms":600000}'
+    start_sender
+    eventually is_copying
+    erase
+    assert_equal "$(db 'SELECT state FROM media_copy')" removed
+    sandbox DELETE faults >/dev/null
+    eventually no_file
+}
+
+is_copying() {
+    [[ $(files) == *.part ]]
+}
+
+@test "a sender that is killed while it copies leaves the copy to the next one" {
+    have_media
+    receive
+    fault '{"match":{"path":"whatsapp_business"},"kind":"delay","ms":600000}'
+    start_sender
+    eventually is_copying
+    stop_sender sender KILL
+    assert_equal "$(copy state)" queued
+    sandbox DELETE faults >/dev/null
+    db 'UPDATE sender_lease SET lease_until = 1'
+    start_sender next
+    eventually copy_is done
+    assert_equal "$(files)" "$(file_of "$hash")"
+}
+
+@test "of two senders one copies, and the other takes over" {
+    have_media
+    start_sender
+    start_sender second
+    receive
+    eventually copy_is done
+    stop_sender
+    have_media
+    receive
+    eventually copy_is done
+    assert_equal "$(copy attempts)" 1
+    assert_equal "$(files | wc -l)" 2
+}
