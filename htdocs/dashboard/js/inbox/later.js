@@ -5,11 +5,11 @@ import {el} from '../dom.js';
 import {dateTime, has, t} from '../i18n.js';
 import {icon} from '../icons.js';
 import {toIso, toLocal} from '../local_time.js';
-import {content} from './describe.js';
 import {objectOf, textOf} from '../shape.js';
 import {mayAnswer} from '../team.js';
 import {button, dialog, field, form} from '../ui.js';
 import {failure, safeBody} from './bubble.js';
+import {content} from './describe.js';
 import {uploadFile} from './outbox.js';
 
 const MINUTE = 60000, DAY = 24 * 60 * MINUTE;
