@@ -15,6 +15,7 @@ int main(void) {
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/postgresql.h"
+#include "store/second_factor.h"
 #include "store/user_webhook.h"
 
 static PGconn *other; /* a session of another program */
@@ -283,6 +284,29 @@ static void check_confined(void) {
     check_timed("the next call", STORE_UNAVAILABLE, 0, 1000);
 }
 
+/* --- a login that ends meanwhile --- */
+
+/* The fifth wrong code ends a login in another session, which commits after the right code was
+ * received: that one counts no more, and is not used up. */
+static void check_ended_login(void) {
+    unsigned char hash[CRYPTO_HASH_SIZE], code[CRYPTO_HASH_SIZE];
+    const struct store_proof proof = {.code = code};
+    struct store_new_session session = {
+        .id = "ses_1", .member_id = "mbr_2", .address = "::1", .agent = "", .now = now};
+    memset(hash, 1, sizeof hash);
+    memset(code, 2, sizeof code);
+    run_other("INSERT INTO pending_login (hash, member_id, is_by_link, expires_at) "
+              "VALUES (decode(repeat('01', 32), 'hex'), 'mbr_2', 0, 9000000000000000)");
+    run_other("INSERT INTO recovery_code VALUES ('mbr_2', decode(repeat('02', 32), 'hex'))");
+    run_other("BEGIN; DELETE FROM pending_login");
+    check(PQsendQuery(other, "SELECT pg_sleep(0.5); COMMIT") == 1, "%s", PQerrorMessage(other));
+    const enum store_result result = store_end_pending(store, hash, &proof, &session);
+    check(result == STORE_NOT_FOUND, "a login that has ended: %d", result);
+    finish_other();
+    check(postgresql_integer(store, "SELECT count(*) FROM session") == 0, "it has a session");
+    check(postgresql_integer(store, "SELECT count(*) FROM recovery_code") == 1, "a code was used");
+}
+
 int main(void) {
     if (!getenv("TEST_DATABASE")) {
         puts("skipped: TEST_DATABASE names no database on a server");
@@ -297,6 +321,7 @@ int main(void) {
                                     .now = now};
     check_ok(store_insert_user(store, &second));
     other = PQconnectdb(database);
+    check_ended_login();
     check_deadlock();
     check_serialization();
     check_most_repeats();

@@ -188,11 +188,16 @@ static bool end_pending(struct store *store, const unsigned char hash[CRYPTO_HAS
     return sql_run(store, &s, HASH(hash));
 }
 
-/* Reads whether the login waits, and how it began. */
+/* Reads whether the login waits, and how it began. It waits until the transaction ends: wrong codes
+ * that other sessions count wait, or have ended it. */
 static bool read_pending(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
                          struct store_new_session *session) {
+    static struct statement hold = {
+        .sql = "UPDATE pending_login SET failures = failures WHERE hash = ?1"};
     static struct statement s = {.sql = "SELECT is_by_link FROM pending_login WHERE hash = ?1 "
                                         "AND member_id = ?2 AND expires_at > ?3"};
+    if (!sql_run(store, &hold, HASH(hash)))
+        return false;
     sql_start(store, &s, HASH(hash), TEXT(session->member_id), INTEGER(session->now));
     if (!sql_row(store, &s))
         return false;
