@@ -397,11 +397,32 @@ static void write_outgoing(struct request *rq, struct buffer *out, const struct 
               pulse->last);
 }
 
+static void write_copies(struct request *rq, struct buffer *out,
+                         const struct store_media_backlog *backlog) {
+    static const char name[] = "switchboard_media_copies_waiting";
+    const struct {
+        const char *state;
+        int64_t count;
+    } states[] = {{"queued", backlog->queued}, {"removed", backlog->removed}};
+    exposition_start(out, name, "gauge",
+                     "What the archive of media has to do, at most 10000 are counted. queued: "
+                     "attachments to copy; removed: files of deleted messages to remove.");
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        const struct exposition_label label = {"state", slice_of(states[i].state)};
+        exposition_sample(out, name, "", &label, 1);
+        exposition_integer(out, (uint64_t)states[i].count);
+    }
+    write_age(out, "switchboard_media_copies_oldest_age_seconds",
+              "Age of the oldest of the counted attachments to copy; missing: there is none.",
+              rq->now, backlog->oldest_at);
+}
+
 /* Reads the database. Without it the metrics that need it are left out. */
 static bool write_database(struct request *rq, struct buffer *out) {
     struct store_pulse pulse, sender;
     struct store_backlog backlog;
     struct store_outgoing_backlog sends;
+    struct store_media_backlog copies;
     int64_t messages;
     enum store_result result = found.opened;
     if (result == STORE_OK)
@@ -412,6 +433,8 @@ static bool write_database(struct request *rq, struct buffer *out) {
         result = store_count_backlog(found.store, &backlog);
     if (result == STORE_OK)
         result = store_count_outgoing(found.store, rq->now, &sends);
+    if (result == STORE_OK)
+        result = store_count_media_copies(found.store, &copies);
     if (result == STORE_OK)
         result = store_count_messages(found.store, rq->now, &messages);
     if (result != STORE_OK) {
@@ -428,6 +451,7 @@ static bool write_database(struct request *rq, struct buffer *out) {
               "Age of the oldest of the counted events; missing: there is none.", rq->now,
               backlog.oldest_at);
     write_outgoing(rq, out, &sender, &sends);
+    write_copies(rq, out, &copies);
     write_gauge(out, "switchboard_messages_last_day",
                 "Messages in and out of all lines in the last 24 hours.", messages);
     write_gauge(out, "switchboard_database_growth_bytes_per_day",

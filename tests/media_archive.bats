@@ -277,3 +277,29 @@ is_copying() {
     assert_equal "$(copy attempts)" 1
     assert_equal "$(files | wc -l)" 2
 }
+
+# What doctor says: doctor_says STATUS TEXT
+doctor_says() {
+    local found
+    found=$(switchboard doctor --json | gojq -r '.[] | select(.check == "media_archive")
+        | "\(.status) \(.detail)"') || true
+    [[ $found == "$1 "*"$2"* ]] || fail "doctor says: $found"
+}
+
+@test "doctor and metrics say what waits, and since when" {
+    have_media
+    receive
+    doctor_says ok '1 attachments wait for their copy, 0 files'
+    request GET /metrics
+    grep -qx 'switchboard_media_copies_waiting{state="queued"} 1' "$body"
+    grep -q '^switchboard_media_copies_oldest_age_seconds ' "$body"
+    db 'UPDATE media_copy SET created_at = created_at - 4000000'
+    doctor_says warn '1 attachments wait'
+    erase
+    doctor_says ok '0 attachments wait for their copy, 1 files'
+    write_config "spool_dir = $SPOOL"
+    doctor_says warn 'it is not set, and 0 attachments wait for their copy, 1 files'
+    archive_config
+    rmdir "$ARCHIVE"
+    doctor_says fail 'No such file or directory'
+}

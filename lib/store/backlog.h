@@ -27,4 +27,14 @@ struct store_outgoing_backlog {
 enum store_result store_count_outgoing(struct store *store, int64_t now,
                                        struct store_outgoing_backlog *backlog);
 
+/* The rows of media_copy (media_copy.h) with something left to do; at most STORE_BACKLOG_MOST. */
+struct store_media_backlog {
+    int64_t queued;    /* attachments that are not copied yet */
+    int64_t removed;   /* files of deleted messages that are not removed yet */
+    int64_t oldest_at; /* when the oldest of the queued ones came; INT64_MAX: none */
+};
+
+enum store_result store_count_media_copies(struct store *store,
+                                           struct store_media_backlog *backlog);
+
 #endif

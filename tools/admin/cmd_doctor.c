@@ -490,7 +490,7 @@ static void (*const checks[])(struct report *report) = {
     check_confinement,     doctor_check_layout, check_access,         check_types,
     doctor_check_counters, doctor_check_wake,   doctor_check_pending, check_refusals,
     doctor_check_growth,   check_foreign,       check_linked,         doctor_check_site,
-    doctor_check_online,   doctor_check_sender,
+    doctor_check_online,   doctor_check_sender, doctor_check_archive,
 };
 
 int doctor_run(struct invocation *call) {

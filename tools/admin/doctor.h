@@ -74,6 +74,9 @@ void doctor_check_growth(struct report *report);
 /* Reports queued sends that are due while no sender runs, or for long. */
 void doctor_check_sender(struct report *report);
 
+/* Reports what the archive of media has to do, and whether its disk has room. */
+void doctor_check_archive(struct report *report);
+
 /* Looks at the gateway from outside, by HTTP requests to --url or public_url, within a minute;
  * adds nothing when neither is given. */
 void doctor_check_site(struct report *report);

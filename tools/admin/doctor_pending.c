@@ -1,9 +1,11 @@
 /* The checks of doctor of what waits: records that the database did not take
- * (delivery/kept_record.h), and queued sends, for a sender (store/outgoing.h). */
+ * (delivery/kept_record.h), queued sends, for a sender (store/outgoing.h), and attachments
+ * for the archive of media (store/media_copy.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "archive/media_file.h"
 #include "delivery/kept_count.h"
 #include "doctor.h"
 #include "store/backlog.h"
@@ -12,6 +14,7 @@
 enum {
     LATE_MS = 60 * 1000, /* the courier stores a record within seconds */
     SENDS_LATE_S = 10 * 60,
+    COPIES_LATE_MS = 60 * 60 * 1000,
 };
 
 void doctor_check_pending(struct report *report) {
@@ -84,4 +87,40 @@ void doctor_check_sender(struct report *report) {
         report_add(report, OK, "sender",
                    "alive; %" PRId64 " sends are due, %" PRId64 " scheduled for later", sends.due,
                    sends.scheduled);
+}
+
+/* --- the archive of media --- */
+
+/* The key is not set, but was. */
+static void check_left(struct report *report, const struct store_media_backlog *backlog) {
+    if (backlog->queued || backlog->removed)
+        report_add(report, WARN, "media_archive",
+                   "it is not set, and %" PRId64 " attachments wait for their copy, %" PRId64
+                   " files of deleted messages for their removal: set it again, or remove the "
+                   "directory and the rows of media_copy",
+                   backlog->queued, backlog->removed);
+}
+
+void doctor_check_archive(struct report *report) {
+    const struct invocation *call = report->call;
+    const char *archive = call->config.media_archive;
+    struct store_media_backlog backlog;
+    int error;
+    if (!call->store)
+        return;
+    if (store_count_media_copies(call->store, &backlog) != STORE_OK)
+        report_add(report, FAIL, "media_archive", "%s", store_reason(call->store));
+    else if (!*archive)
+        check_left(report, &backlog);
+    else if (!media_file_has_room(archive, &error))
+        report_add(report, FAIL, "media_archive", "%s: %s; attachments wait", archive,
+                   error ? strerror(error) : "less than 10 % of the disk is free");
+    else
+        report_add(report,
+                   backlog.queued && call->now - backlog.oldest_at > COPIES_LATE_MS ? WARN : OK,
+                   "media_archive",
+                   "%" PRId64 " attachments wait for their copy, %" PRId64
+                   " files of deleted messages for their removal; the sender does both, and its "
+                   "log says why one failed",
+                   backlog.queued, backlog.removed);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/sql.h"
+#include "store/backlog.h"
 
 #define COPY_COLUMNS                                                                               \
     "c.message_id, c.user_id, c.account_id, c.media_id, c.month, c.sha256, c.type, "               \
@@ -177,4 +178,23 @@ enum store_result store_find_media_copy(struct store *store, struct arena *arena
         sql_stop(&s);
     }
     return sql_found(store, found);
+}
+
+enum store_result store_count_media_copies(struct store *store,
+                                           struct store_media_backlog *backlog) {
+    static struct statement s = {
+        .sql = "SELECT count(CASE WHEN state = 'queued' THEN 1 END), "
+               "count(CASE WHEN state = 'removed' THEN 1 END), "
+               "min(CASE WHEN state = 'queued' THEN created_at END) "
+               "FROM (SELECT state, created_at FROM media_copy WHERE next_attempt_at IS NOT NULL "
+               "ORDER BY next_attempt_at LIMIT ?1) AS waiting"};
+    *backlog = (struct store_media_backlog){.oldest_at = INT64_MAX};
+    sql_start(store, &s, INTEGER(STORE_BACKLOG_MOST));
+    if (sql_row(store, &s)) {
+        backlog->queued = column_integer(&s, 0);
+        backlog->removed = column_integer(&s, 1);
+        backlog->oldest_at = column_time(&s, 2);
+        sql_stop(&s);
+    }
+    return sql_result(store);
 }
