@@ -303,3 +303,43 @@ doctor_says() {
     rmdir "$ARCHIVE"
     doctor_says fail 'No such file or directory'
 }
+
+@test "a copy that cannot get its name or reach the disk is tried again, and leaves nothing" {
+    local call
+    for call in renameat mkdirat; do
+        have_media
+        receive
+        rm -rf "${ARCHIVE:?}"/*
+        env -u SWITCHBOARD_CONFINE_KILLS strace -f -qq -o "$BATS_TEST_TMPDIR/trace" \
+            -e trace="$call" -e inject="$call:error=ENOSPC:when=1" \
+            "$OUT/tools/sender" --pid-file "$STACK/failing.pid" >/dev/null 2>&1 3>&- &
+        eventually has_failed
+        kill "$(cat "$STACK/failing.pid")"
+        wait $! || true
+        grep -q 'ENOSPC.*INJECTED' "$BATS_TEST_TMPDIR/trace"
+        assert_equal "$call $(copy 'state, attempts')" "$call queued|1"
+        assert_equal "$(files)" ''
+        db 'UPDATE media_copy SET next_attempt_at = 0; DELETE FROM sender_lease'
+        start_sender
+        eventually copy_is done
+        stop_sender
+        assert_equal "$(files)" "$(file_of "$hash")"
+        db 'DELETE FROM media_copy'
+    done
+}
+
+has_failed() {
+    [[ $(copy 'next_attempt_at > created_at') == 1 ]]
+}
+
+@test "retention removes the copy with its message" {
+    have_media
+    receive
+    start_sender
+    eventually copy_is done
+    db 'UPDATE message SET timestamp = 1'
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    "$OUT/tools/courier" --once >/dev/null 2>&1
+    eventually no_file
+    api PATCH /v2/retention -d '{"messageDays":null}'
+}
