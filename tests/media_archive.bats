@@ -332,6 +332,31 @@ has_failed() {
     [[ $(copy 'next_attempt_at > created_at') == 1 ]]
 }
 
+@test "a file that cannot be removed is tried again after a minute, not at each look" {
+    have_media
+    receive
+    start_sender
+    eventually copy_is done
+    stop_sender
+    db "UPDATE media_copy SET state = 'removed', next_attempt_at = 0; DELETE FROM sender_lease"
+    env -u SWITCHBOARD_CONFINE_KILLS strace -f -qq -o "$BATS_TEST_TMPDIR/trace" \
+        -e trace=unlink -e inject=unlink:error=EIO:when=1+ \
+        "$OUT/tools/sender" --pid-file "$STACK/failing.pid" >/dev/null 2>&1 3>&- &
+    eventually is_delayed
+    kill "$(cat "$STACK/failing.pid")"
+    wait $! || true
+    grep -q 'EIO.*INJECTED' "$BATS_TEST_TMPDIR/trace"
+    assert_equal "$(copy state)" removed
+    db 'UPDATE media_copy SET next_attempt_at = 0; DELETE FROM sender_lease'
+    start_sender
+    eventually no_file
+    assert_equal "$(db 'SELECT count(*) FROM media_copy')" 0
+}
+
+is_delayed() {
+    [[ $(copy 'next_attempt_at > 1000000000000') == 1 ]]
+}
+
 @test "retention removes the copy with its message" {
     have_media
     receive

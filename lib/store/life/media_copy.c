@@ -142,6 +142,17 @@ static bool is_shared(struct store *store, const struct store_media_copy *row) {
     return true;
 }
 
+/* A file that cannot be removed is tried again later, not at each look. */
+static enum store_result delay_removal(struct store *store, const struct media_copy_step *step) {
+    enum { AGAIN_MS = 60 * 1000 };
+    static struct statement s = {.sql = "UPDATE media_copy SET next_attempt_at = ?2 "
+                                        "WHERE message_id = ?1 AND state = 'removed'"};
+    while (sql_transact(store))
+        if (has_lease(store, step))
+            sql_run(store, &s, TEXT(step->row->message_id), INTEGER(step->now + AGAIN_MS));
+    return sql_result(store);
+}
+
 enum store_result store_remove_media_copy(struct store *store, struct media_copy_step *step,
                                           bool (*remove)(void *context, bool is_shared),
                                           void *context) {
@@ -160,7 +171,7 @@ enum store_result store_remove_media_copy(struct store *store, struct media_copy
             sql_abandon(store);
     }
     const enum store_result result = sql_result(store);
-    return is_refused ? STORE_OK : result;
+    return is_refused ? delay_removal(store, step) : result;
 }
 
 /* --- the reader --- */
