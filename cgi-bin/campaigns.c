@@ -303,13 +303,14 @@ static int change(struct request *rq, enum campaign_deed deed, int64_t start_at)
 }
 
 static int post_start(struct request *rq) {
+    struct store_campaign campaign;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
     if (send_at < rq->now - LATE_MS)
         return fail(rq, INVALID, "sendAt must not be in the past.");
     if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
         return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
-    if (sender_check(rq))
+    if (find_campaign(rq, &campaign) || sender_check(rq))
         return -1;
     return change(rq, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now);
 }

@@ -314,7 +314,9 @@ some_reached() { [[ $(reached) != '0 0' ]]; }
     people 1
     db "DELETE FROM heartbeat WHERE name = 'sender'"
     act start
-    assert_error 503 INTERNAL_ERROR
+    assert_error 503 INTERNAL_ERROR 'No sender runs'
+    api POST /v2/campaigns/cmp_none/start -d '{}'
+    assert_error 404 NOT_FOUND
     state_is draft
     act start '{"sendAt":"2020-01-01T00:00:00Z"}'
     assert_error 400 VALIDATION_ERROR

@@ -12,6 +12,6 @@ int sender_check(struct request *rq) {
         return 0;
     reply_header(rq, "Retry-After", "60");
     return fail(rq, UNAVAILABLE,
-                "No sender runs, so the message was not queued. Send it without respond-async and "
-                "sendAt, or have the operator start the program sender.");
+                "No sender runs, so nothing was queued. Have the operator start the program sender; "
+                "a message without respond-async and sendAt is sent without it.");
 }
