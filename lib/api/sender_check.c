@@ -11,7 +11,8 @@ int sender_check(struct request *rq) {
     if (pulse.last != INT64_MIN && (clock_now() - pulse.last) / 1000 <= HEARTBEAT_SILENT_S)
         return 0;
     reply_header(rq, "Retry-After", "60");
-    return fail(rq, UNAVAILABLE,
-                "No sender runs, so nothing was queued. Have the operator start the program sender; "
-                "a message without respond-async and sendAt is sent without it.");
+    return fail(
+        rq, UNAVAILABLE,
+        "No sender runs, so nothing was queued. Have the operator start the program sender; "
+        "a message without respond-async and sendAt is sent without it.");
 }
