@@ -152,3 +152,12 @@ void *mapped_file_open(const char *path, const struct mapped_kind *kind,
                  kind->key, path, kind->anew);
     return pages;
 }
+
+uint64_t mapped_file_hash(const uint64_t *words, size_t count) {
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < count; i++) {
+        h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    return h ? h : 1;
+}

@@ -34,6 +34,9 @@ enum { MAPPED_FILE_PROBLEM_SIZE = 512 };
 void *mapped_file_open(const char *path, const struct mapped_kind *kind,
                        char problem[MAPPED_FILE_PROBLEM_SIZE]);
 
+/* A checksum of words, never 0, by which a reader sees whether a record is whole. */
+uint64_t mapped_file_hash(const uint64_t *words, size_t count);
+
 /* --- a file that is truncated while it is mapped ---
  *
  * Access to a page beyond the end of the file raises SIGBUS, and so does the first write to a page

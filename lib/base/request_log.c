@@ -62,12 +62,7 @@ bool request_log_is_kept(void) {
 /* --- records --- */
 
 static uint64_t checksum(const uint64_t words[WORDS]) {
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = NUMBER; i < WORDS; i++) {
-        h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
-    return h ? h : 1;
+    return mapped_file_hash(&words[NUMBER], WORDS - NUMBER);
 }
 
 /* Copies a text into words, without its NUL; it is cut to their length. */

@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/mapped_file.h"
+
 /* The words of a slot. The last one is unused. */
 enum {
     CHECK = 0, /* the checksum of the others; 0: never written */
@@ -14,17 +16,8 @@ enum {
 _Static_assert(ID_SIZE % sizeof(uint64_t) == 0, "an id is whole words");
 _Static_assert(sizeof(struct token_use_slot) == 64, "a slot is a cache line");
 
-static uint64_t hash(const uint64_t *words, size_t count) {
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < count; i++) {
-        h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
-    return h ? h : 1;
-}
-
 static uint64_t checksum(const uint64_t words[WORDS]) {
-    return hash(&words[TIME], WORDS - TIME);
+    return mapped_file_hash(&words[TIME], WORDS - TIME);
 }
 
 static void encode(const struct token_use *use, uint64_t words[WORDS]) {
@@ -50,7 +43,7 @@ static bool has_id(struct token_use_slot *slot, const uint64_t words[WORDS]) {
 /* Finds the slot of the token, else the one to replace: an empty one or that of the oldest use. */
 static struct token_use_slot *find(struct token_use_slot slots[TOKEN_USE_SLOTS],
                                    const uint64_t words[WORDS]) {
-    const uint64_t first = hash(&words[ID], WORDS - ID);
+    const uint64_t first = mapped_file_hash(&words[ID], WORDS - ID);
     struct token_use_slot *oldest = NULL;
     for (uint64_t i = 0; i < TOKEN_USE_PLACES; i++) {
         struct token_use_slot *slot = &slots[(first + i) % TOKEN_USE_SLOTS];
