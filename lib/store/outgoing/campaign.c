@@ -3,6 +3,7 @@
 
 #include "engine/sql.h"
 #include "store/deed.h"
+#include "store/outgoing/outgoing_read.h"
 
 #define COLUMNS                                                                                    \
     "c.id, c.user_id, c.account_id, c.line_id, l.phone_number_id, c.name, c.template, "            \
@@ -168,20 +169,6 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
 
 /* --- what a client does --- */
 
-/* Whether the campaign exists and is in the state that the deed leads to. */
-static bool is_done(struct store *store, const char *user_id, const char *id, const char *state,
-                    bool *exists) {
-    static struct statement s = {
-        .sql = "SELECT state = ?3 FROM campaign WHERE id = ?1 AND user_id = ?2"};
-    bool is_so = false;
-    sql_start(store, &s, TEXT(id), TEXT(user_id), TEXT(state));
-    if ((*exists = sql_row(store, &s))) {
-        is_so = column_integer(&s, 0) != 0;
-        sql_stop(&s);
-    }
-    return is_so;
-}
-
 /* Sends of the campaign that were moved to outgoing, and wait. */
 static bool cancel_rows(struct store *store, const char *id, int64_t now) {
     static struct statement s = {
@@ -208,6 +195,8 @@ enum store_result store_change_campaign(struct store *store, const char *user_id
                                             "state IN ('draft', 'running', 'paused')")},
                              "cancelled"},
     };
+    static struct statement look = {
+        .sql = "SELECT state = ?3 FROM campaign WHERE id = ?1 AND user_id = ?2"};
     enum store_result outcome = STORE_OK;
     while (sql_transact(store)) {
         bool exists = true;
@@ -215,7 +204,8 @@ enum store_result store_change_campaign(struct store *store, const char *user_id
         if (!sql_run(store, &deeds[deed].s, TEXT(id), TEXT(user_id), INTEGER(start_at),
                      INTEGER(now)))
             continue;
-        if (sql_changes(store) > 0 || is_done(store, user_id, id, deeds[deed].state, &exists)) {
+        if (sql_changes(store) > 0 ||
+            outgoing_is_in_state(store, &look, user_id, id, deeds[deed].state, &exists)) {
             if (deed != CAMPAIGN_CANCEL || cancel_rows(store, id, now))
                 store_trail(store, user_id, id);
         } else {

@@ -48,32 +48,21 @@ enum store_result store_retry_outgoing(struct store *store, const struct store_o
     return sql_refuse(store, STORE_CONFLICT, "the row %s cannot be sent again", row->retry_of);
 }
 
-/* Whether the user has the row, and in which state it is. */
-static bool is_in_state(struct store *store, const char *user_id, const char *id, const char *state,
-                        bool *exists) {
-    static struct statement s = {
-        .sql = "SELECT state = ?3 FROM outgoing WHERE id = ?1 AND user_id = ?2"};
-    bool is_so = false;
-    sql_start(store, &s, TEXT(id), TEXT(user_id), TEXT(state));
-    if ((*exists = sql_row(store, &s))) {
-        is_so = column_integer(&s, 0) != 0;
-        sql_stop(&s);
-    }
-    return is_so;
-}
-
 enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
                                         int64_t now) {
     static struct statement s = {
         .sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?3 WHERE id = ?1 "
                "AND user_id = ?2 AND state = 'queued'"};
+    static struct statement look = {
+        .sql = "SELECT state = ?3 FROM outgoing WHERE id = ?1 AND user_id = ?2"};
     enum store_result outcome = STORE_OK;
     while (sql_transact(store)) {
         bool exists = true;
         outcome = STORE_OK;
         if (!sql_run(store, &s, TEXT(id), TEXT(user_id), INTEGER(now)))
             continue;
-        if (sql_changes(store) > 0 || is_in_state(store, user_id, id, "cancelled", &exists))
+        if (sql_changes(store) > 0 ||
+            outgoing_is_in_state(store, &look, user_id, id, "cancelled", &exists))
             store_trail(store, user_id, id);
         else
             outcome = exists ? STORE_CONFLICT : STORE_NOT_FOUND;

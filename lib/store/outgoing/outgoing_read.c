@@ -26,8 +26,8 @@ struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) 
     };
 }
 
-static enum store_result read_rows(struct store *store, struct statement *s, struct arena *arena,
-                                   struct store_outgoing **rows, size_t *count) {
+enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
+                                     struct store_outgoing **rows, size_t *count) {
     struct buffer list = buffer_in(arena);
     while (sql_row(store, s)) {
         const struct store_outgoing row = outgoing_of_row(s, arena);
@@ -36,6 +36,17 @@ static enum store_result read_rows(struct store *store, struct statement *s, str
     *rows = (struct store_outgoing *)(void *)list.p;
     *count = list.n / sizeof **rows;
     return sql_result(store);
+}
+
+bool outgoing_is_in_state(struct store *store, struct statement *s, const char *user_id,
+                          const char *id, const char *state, bool *exists) {
+    bool is_so = false;
+    sql_start(store, s, TEXT(id), TEXT(user_id), TEXT(state));
+    if ((*exists = sql_row(store, s))) {
+        is_so = column_integer(s, 0) != 0;
+        sql_stop(s);
+    }
+    return is_so;
 }
 
 enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
@@ -70,7 +81,7 @@ static enum store_result list_of_recipient(struct store *store, struct arena *ar
                     "AND o.state = coalesce(?6, o.state)")};
     sql_start(store, &s, TEXT(filter->user_id), TEXT(last_id(page)), INTEGER((int64_t)page->limit),
               TEXT(filter->recipient), TEXT(filter->line_id), TEXT(filter->state));
-    return read_rows(store, &s, arena, rows, count);
+    return outgoing_read_rows(store, &s, arena, rows, count);
 }
 
 enum store_result store_list_outgoing(struct store *store, struct arena *arena,
@@ -93,5 +104,5 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                           : filter->state ? &of_state
                                           : &all;
     sql_start_with(store, s, parameters, n);
-    return read_rows(store, s, arena, rows, count);
+    return outgoing_read_rows(store, s, arena, rows, count);
 }

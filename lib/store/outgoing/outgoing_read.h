@@ -15,4 +15,13 @@ enum { OUTGOING_COLUMN_COUNT = 22 };
 
 struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena);
 
+/* Reads all rows of the started statement. */
+enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
+                                     struct store_outgoing **rows, size_t *count);
+
+/* Whether the row ?1 of the user ?2 is in the state ?3, which the statement selects; `exists`:
+ * whether there is such a row. */
+bool outgoing_is_in_state(struct store *store, struct statement *s, const char *user_id,
+                          const char *id, const char *state, bool *exists);
+
 #endif

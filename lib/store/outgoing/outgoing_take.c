@@ -206,15 +206,8 @@ enum store_result store_list_unrecorded(struct store *store, struct arena *arena
         .sql = "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l "
                "ON l.id = o.line_id WHERE o.state = 'accepted' AND o.is_recorded = 0 "
                "ORDER BY o.id LIMIT ?1"};
-    struct buffer list = buffer_in(arena);
     sql_start(store, &s, INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        struct store_outgoing row = outgoing_of_row(&s, arena);
-        buffer_add(&list, &row, sizeof row);
-    }
-    *rows = (struct store_outgoing *)(void *)list.p;
-    *count = list.n / sizeof **rows;
-    return sql_result(store);
+    return outgoing_read_rows(store, &s, arena, rows, count);
 }
 
 enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
