@@ -328,6 +328,24 @@ static void write_age(struct buffer *out, const char *name, const char *help, in
     exposition_seconds(out, now > since ? (uint64_t)(now - since) * 1000 : 0);
 }
 
+/* A value of a gauge with one label; below 0: unknown. */
+struct labelled {
+    const char *label;
+    int64_t value;
+};
+
+static void write_gauges(struct buffer *out, const char *name, const char *help, const char *label,
+                         const struct labelled *values, size_t count) {
+    exposition_start(out, name, "gauge", help);
+    for (size_t i = 0; i < count; i++) {
+        const struct exposition_label of = {label, slice_of(values[i].label)};
+        if (values[i].value < 0)
+            continue;
+        exposition_sample(out, name, "", &of, 1);
+        exposition_integer(out, (uint64_t)values[i].value);
+    }
+}
+
 static void write_build(struct buffer *out) {
     const struct exposition_label label = {"version", SLICE(SWITCHBOARD_VERSION)};
     exposition_start(out, "switchboard_build_info", "gauge", "The version of the program.");
@@ -336,20 +354,11 @@ static void write_build(struct buffer *out) {
 }
 
 static void write_disks(struct buffer *out) {
-    static const char name[] = "switchboard_disk_free_bytes";
-    const struct {
-        const char *of;
-        int64_t bytes;
-    } disks[] = {{"database", found.database_disk}, {"spool", found.spool_disk}};
-    exposition_start(out, name, "gauge",
-                     "Free space on the disk of the database and of spool_dir.");
-    for (size_t i = 0; i < sizeof disks / sizeof *disks; i++) {
-        const struct exposition_label label = {"of", slice_of(disks[i].of)};
-        if (disks[i].bytes < 0)
-            continue;
-        exposition_sample(out, name, "", &label, 1);
-        exposition_integer(out, (uint64_t)disks[i].bytes);
-    }
+    const struct labelled disks[] = {{"database", found.database_disk},
+                                     {"spool", found.spool_disk}};
+    write_gauges(out, "switchboard_disk_free_bytes",
+                 "Free space on the disk of the database and of spool_dir.", "of", disks,
+                 sizeof disks / sizeof *disks);
 }
 
 static void write_files(struct buffer *out) {
@@ -375,20 +384,12 @@ static void write_pending(struct request *rq, struct buffer *out) {
 
 static void write_outgoing(struct request *rq, struct buffer *out, const struct store_pulse *pulse,
                            const struct store_outgoing_backlog *backlog) {
-    static const char name[] = "switchboard_outgoing_waiting";
-    const struct {
-        const char *state;
-        int64_t count;
-    } states[] = {
+    const struct labelled states[] = {
         {"due", backlog->due}, {"scheduled", backlog->scheduled}, {"sending", backlog->sending}};
-    exposition_start(out, name, "gauge",
-                     "Queued sends that have not ended, by state; at most 10000 are counted. due: "
-                     "they wait for their turn; scheduled: for their time.");
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        const struct exposition_label label = {"state", slice_of(states[i].state)};
-        exposition_sample(out, name, "", &label, 1);
-        exposition_integer(out, (uint64_t)states[i].count);
-    }
+    write_gauges(out, "switchboard_outgoing_waiting",
+                 "Queued sends that have not ended, by state; at most 10000 are counted. due: they "
+                 "wait for their turn; scheduled: for their time.",
+                 "state", states, sizeof states / sizeof *states);
     write_age(out, "switchboard_outgoing_oldest_due_age_seconds",
               "Since when the oldest of the counted sends is due; missing: none is.", rq->now,
               backlog->oldest_at);
@@ -399,19 +400,11 @@ static void write_outgoing(struct request *rq, struct buffer *out, const struct 
 
 static void write_copies(struct request *rq, struct buffer *out,
                          const struct store_media_backlog *backlog) {
-    static const char name[] = "switchboard_media_copies_waiting";
-    const struct {
-        const char *state;
-        int64_t count;
-    } states[] = {{"queued", backlog->queued}, {"removed", backlog->removed}};
-    exposition_start(out, name, "gauge",
-                     "What the archive of media has to do, at most 10000 are counted. queued: "
-                     "attachments to copy; removed: files of deleted messages to remove.");
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        const struct exposition_label label = {"state", slice_of(states[i].state)};
-        exposition_sample(out, name, "", &label, 1);
-        exposition_integer(out, (uint64_t)states[i].count);
-    }
+    const struct labelled states[] = {{"queued", backlog->queued}, {"removed", backlog->removed}};
+    write_gauges(out, "switchboard_media_copies_waiting",
+                 "What the archive of media has to do, at most 10000 are counted. queued: "
+                 "attachments to copy; removed: files of deleted messages to remove.",
+                 "state", states, sizeof states / sizeof *states);
     write_age(out, "switchboard_media_copies_oldest_age_seconds",
               "Age of the oldest of the counted attachments to copy; missing: there is none.",
               rq->now, backlog->oldest_at);
