@@ -721,10 +721,11 @@ CREATE INDEX trail_age ON trail (at);
 CREATE TABLE retention (
     user_id      TEXT PRIMARY KEY REFERENCES "user" (id),
     message_days INTEGER,             -- messages, and threads and contacts without one; NULL: for ever
-    raw_days  INTEGER,             -- rows of platform_update; NULL: for ever
+    raw_days     INTEGER,             -- rows of platform_update; NULL: for ever
     walk_at      INTEGER NOT NULL,    -- when the courier looks next
     place_at     INTEGER NOT NULL,    -- how far it has come: last_message_at and id of a thread;
-    place_id     TEXT NOT NULL        -- '': it begins
+    place_id     TEXT NOT NULL,       -- '': it begins. Behind all threads: the id of a contact of
+    place_account TEXT                -- this account; NULL: it passes the threads
 ) STRICT;
 
 -- What is gone from the threads of a user: GET /v2/changes reports it. The last removal of a thread.

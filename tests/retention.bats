@@ -137,6 +137,39 @@ wamids() {
     [[ -n $(contact_of "$A") && $(contact_of "$A") != "$contact" ]]
 }
 
+@test "a contact without threads goes, too, unless it is blocked, on hold or was changed since" {
+    local contact
+    make_user
+    writes wamid.o1 "$A" "$(days_ago 100)"
+    writes wamid.o2 "$B" "$(days_ago 1)"
+    contact=$(contact_of "$A")
+    api PUT "/v2/contacts/$contact/block" -d '{}'
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 460)
+        INSERT INTO contact (id, account_id, bsuid, created_at, updated_at)
+        SELECT 'con_' || (1000 + i) || '$LINE', '$ACCOUNT', 'US.' || i, 1,
+            CASE i WHEN 230 THEN $(days_ago 1)000 ELSE 1 END FROM n"
+    db "UPDATE contact SET held_at = 1 WHERE id = 'con_1460$LINE'"
+    prune
+    assert_equal "$(contact_of "$A")" "$contact"
+    assert_equal "$(db "SELECT id FROM contact WHERE id LIKE 'con_1%$LINE' ORDER BY id" | xargs)" \
+        "con_1230$LINE con_1460$LINE"
+    api DELETE "/v2/contacts/$contact/block"
+    prune
+    assert_equal "$(contact_of "$A")" "$contact" # it was stored today
+    db "UPDATE contact SET updated_at = $(days_ago 9)000, held_at = NULL WHERE account_id = '$ACCOUNT'"
+    # as after a process that was killed within the contacts
+    db "UPDATE retention SET place_at = 0, place_id = 'con_1300$LINE', place_account = '$ACCOUNT'"
+    prune
+    assert_equal "$(contact_of "$A")" "$contact"
+    assert_equal "$(db "SELECT id FROM contact WHERE id LIKE 'con_1%$LINE'")" "con_1230$LINE"
+    prune
+    assert_equal "$(contact_of "$A")" ''
+    assert_equal "$(db "SELECT id FROM contact WHERE id LIKE 'con_1%$LINE'")" ''
+    assert_equal "$(wamids)" wamid.o2
+    [[ -n $(contact_of "$B") ]]
+}
+
 @test "a change of identity goes with its contact, but not with another one that has the number now" {
     make_user
     writes wamid.old "$A" "$(days_ago 31)"

@@ -3,7 +3,9 @@
  * that gets a message meanwhile is before the walk again. Each search for old messages reads the
  * index message_thread from its beginning, so a thread without any costs one search. The walk's
  * place is stored, and moves behind threads that have nothing old left: so a walk that was killed
- * goes on where it was, and the parts of several processes add up. */
+ * goes on where it was, and the parts of several processes add up. Behind the threads it passes the
+ * contacts of each account, for those that have no thread: one that was blocked when its thread
+ * went, or whose messages and identities turned out to be those of others. */
 #include "engine/sql.h"
 #include "store/chore.h"
 #include "store/life/removal.h"
@@ -14,15 +16,17 @@
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
 
 enum {
-    THREADS_AT_ONCE = 200, /* that one part passes */
-    ROWS_AT_ONCE = 500,    /* that one part deletes, as housekeeping does */
-    EMPTY_AT_ONCE = 50,    /* threads, each with its contact and that one's rows */
+    PASSED_AT_ONCE = 200, /* threads or contacts, by one part */
+    ROWS_AT_ONCE = 500,   /* that one part deletes, as housekeeping does */
+    EMPTY_AT_ONCE = 50,   /* threads or contacts, each with the rows of the contact */
     MEMORY = 8 * 1024 * 1024,
 };
 
+/* A thread; with an account: the place is a contact of it, "" before the first one, and all threads
+ * have been passed. */
 struct place {
     int64_t at;
-    char id[ID_SIZE];
+    char id[ID_SIZE], account_id[ID_SIZE];
 };
 
 /* A walk through the threads of one user. */
@@ -42,7 +46,7 @@ struct old_message {
 };
 
 struct old_thread {
-    const char *id, *contact_id;
+    const char *id, *contact_id; /* id NULL: a contact without threads */
 };
 
 /* What one part deletes, of one account; and how far the walk then has come. */
@@ -54,7 +58,7 @@ struct part {
     struct old_thread noted; /* with old notes alone; id NULL: none. Then, too. */
     struct place place;
     size_t passed;
-    bool is_end; /* there are no more threads */
+    bool is_end; /* there is nothing more to pass */
 };
 
 static int64_t limit_of(struct statement *s, int column, int64_t now) {
@@ -64,7 +68,7 @@ static int64_t limit_of(struct statement *s, int column, int64_t now) {
 /* Finds a user whose threads are to be walked through. */
 static bool find_walk(struct walk *walk) {
     static struct statement s = {
-        .sql = "SELECT user_id, message_days, raw_days, walk_at, place_at, place_id "
+        .sql = "SELECT user_id, message_days, raw_days, walk_at, place_at, place_id, place_account "
                "FROM retention WHERE walk_at <= ?1 "
                "AND (message_days IS NOT NULL OR raw_days IS NOT NULL) LIMIT 1"};
     sql_start(walk->store, &s, INTEGER(walk->now));
@@ -76,6 +80,7 @@ static bool find_walk(struct walk *walk) {
     walk->walk_at = column_integer(&s, 3);
     walk->place.at = column_integer(&s, 4);
     column_id(&s, 5, walk->place.id);
+    column_id(&s, 6, walk->place.account_id);
     sql_stop(&s);
     return true;
 }
@@ -196,7 +201,7 @@ static void read_threads(struct walk *walk, struct buffer *list) {
             "WHERE t.user_id = ?1 AND (t.last_message_at, t.id) > (?2, ?3) "
             "ORDER BY t.last_message_at, t.id LIMIT ?4"};
     sql_start(walk->store, &s, TEXT(walk->user_id), INTEGER(walk->place.at), TEXT(walk->place.id),
-              INTEGER(THREADS_AT_ONCE));
+              INTEGER(PASSED_AT_ONCE));
     while (sql_row(walk->store, &s)) {
         struct passed passed = {
             .thread = {column_text(&s, 0, &walk->arena), column_text(&s, 1, &walk->arena)},
@@ -208,21 +213,65 @@ static void read_threads(struct walk *walk, struct buffer *list) {
     }
 }
 
-static void find_part(struct walk *walk, struct part *part) {
+/* The part ends before the contacts of the user's next account. */
+static void begin_account(struct walk *walk, struct part *part) {
+    static struct statement s = {
+        .sql = "SELECT id FROM account WHERE user_id = ?1 AND id > ?2 ORDER BY id LIMIT 1"};
+    sql_start(walk->store, &s, TEXT(walk->user_id), TEXT(walk->place.account_id));
+    part->is_end = !sql_read_id(walk->store, &s, part->place.account_id);
+    *part->place.id = '\0';
+}
+
+static void pass_threads(struct walk *walk, struct part *part) {
     struct buffer list = buffer_in(&walk->arena);
     size_t i = 0;
-    *part = (struct part){.place = walk->place,
-                          .messages = buffer_in(&walk->arena),
-                          .threads = buffer_in(&walk->arena),
-                          .empty = buffer_in(&walk->arena)};
-    if (walk->messages_before != INT64_MIN)
-        read_threads(walk, &list);
+    read_threads(walk, &list);
     const struct passed *passed = (const struct passed *)(const void *)list.p;
     const size_t count = list.n / sizeof *passed;
     while (i < count && pass(walk, part, &passed[i]))
         i++;
     part->passed = i;
-    part->is_end = i == count && count < THREADS_AT_ONCE && !message_count(part);
+    if (i == count && count < PASSED_AT_ONCE && !message_count(part))
+        begin_account(walk, part);
+}
+
+/* A contact that nothing refers to, and that has not changed since the limit. ?1: the contact c. */
+#define IS_UNUSED(before)                                                                          \
+    "c.held_at IS NULL AND c.updated_at < " before                                                 \
+    " AND NOT EXISTS (SELECT 1 FROM thread t WHERE t.contact_id = c.id)"                           \
+    " AND NOT EXISTS (SELECT 1 FROM contact_block b WHERE b.contact_id = c.id)"
+
+static void pass_contacts(struct walk *walk, struct part *part) {
+    static struct statement s = {
+        .sql = "SELECT c.id, CASE WHEN " IS_UNUSED(
+            "?3") " THEN 1 ELSE 0 END FROM contact c "
+                  "WHERE c.account_id = ?1 AND c.id > ?2 ORDER BY c.id LIMIT ?4"};
+    part->account_id = arena_copy(&walk->arena, slice_of(walk->place.account_id));
+    sql_start(walk->store, &s, TEXT(part->account_id), TEXT(walk->place.id),
+              INTEGER(walk->messages_before), INTEGER(PASSED_AT_ONCE));
+    while (empty_count(part) < EMPTY_AT_ONCE && sql_row(walk->store, &s)) {
+        const struct old_thread contact = {NULL, column_text(&s, 0, &walk->arena)};
+        if (column_integer(&s, 1))
+            buffer_add(&part->empty, &contact, sizeof contact);
+        column_id(&s, 0, part->place.id);
+        part->passed++;
+    }
+    sql_stop(&s);
+    if (empty_count(part) < EMPTY_AT_ONCE && part->passed < PASSED_AT_ONCE)
+        begin_account(walk, part);
+}
+
+static void find_part(struct walk *walk, struct part *part) {
+    *part = (struct part){.place = walk->place,
+                          .messages = buffer_in(&walk->arena),
+                          .threads = buffer_in(&walk->arena),
+                          .empty = buffer_in(&walk->arena)};
+    if (walk->messages_before == INT64_MIN)
+        part->is_end = true;
+    else if (*walk->place.account_id)
+        pass_contacts(walk, part);
+    else
+        pass_threads(walk, part);
 }
 
 /* --- deleting it --- */
@@ -309,6 +358,17 @@ static bool is_still_empty(struct walk *walk, const struct old_thread *thread) {
     return !has_messages(walk->store, thread->id);
 }
 
+/* Whether the contact is still unused and old. */
+static bool is_still_unused(struct walk *walk, const char *contact_id) {
+    static struct statement s = {
+        .sql = "SELECT 1 FROM contact c WHERE c.id = ?1 AND " IS_UNUSED("?2")};
+    sql_start(walk->store, &s, TEXT(contact_id), INTEGER(walk->messages_before));
+    if (!sql_row(walk->store, &s))
+        return false;
+    sql_stop(&s);
+    return true;
+}
+
 /* Whether a thread or a block is left of the contact. */
 static bool is_in_use(struct store *store, const char *contact_id) {
     static struct statement s = {
@@ -345,11 +405,15 @@ static bool lock_empty(struct walk *walk, const struct part *part, struct identi
     return true;
 }
 
+static bool may_delete(struct walk *walk, const struct old_thread *thread) {
+    return thread->id ? is_still_empty(walk, thread) : is_still_unused(walk, thread->contact_id);
+}
+
 /* Deletes the thread, and its contact if nothing else is left of it. */
 static bool delete_thread(struct walk *walk, const char *account_id,
                           const struct old_thread *thread, const struct identities *of) {
     struct store *store = walk->store;
-    return removal_delete_thread(store, walk->user_id, thread->id, walk->now) &&
+    return (!thread->id || removal_delete_thread(store, walk->user_id, thread->id, walk->now)) &&
            (is_in_use(store, thread->contact_id) ||
             removal_delete_contact(store, &walk->arena, account_id, thread->contact_id, of->names,
                                    of->count));
@@ -361,7 +425,7 @@ static bool delete_empty(struct walk *walk, const struct part *part) {
     if (!lock_empty(walk, part, of))
         return false;
     for (size_t i = 0; i < empty_count(part); i++)
-        if (is_still_empty(walk, &threads[i]) &&
+        if (may_delete(walk, &threads[i]) &&
             !outgoing_waits(walk->store, part->account_id, of[i].names, of[i].count) &&
             !delete_thread(walk, part->account_id, &threads[i], &of[i]))
             return false;
@@ -380,15 +444,16 @@ static bool delete_part(struct walk *walk, const struct part *part) {
 /* Stores how far the walk has come, unless its user has set other limits meanwhile. */
 static bool save_place(struct walk *walk, const struct part *part) {
     static struct statement on = {
-        .sql = "UPDATE retention SET place_at = ?3, place_id = ?4 WHERE user_id = ?1 "
-               "AND walk_at = ?2"};
+        .sql = "UPDATE retention SET place_at = ?3, place_id = ?4, place_account = ?5 "
+               "WHERE user_id = ?1 AND walk_at = ?2"};
     static struct statement end = {
-        .sql = "UPDATE retention SET walk_at = ?3, place_at = 0, place_id = '' WHERE user_id = ?1 "
-               "AND walk_at = ?2"};
+        .sql = "UPDATE retention SET walk_at = ?3, place_at = 0, place_id = '', "
+               "place_account = NULL WHERE user_id = ?1 AND walk_at = ?2"};
     const struct parameter user = TEXT(walk->user_id), begun = INTEGER(walk->walk_at);
     return part->is_end ? sql_run(walk->store, &end, user, begun, INTEGER(walk->now + DAY_MS))
                         : sql_run(walk->store, &on, user, begun, INTEGER(part->place.at),
-                                  TEXT(part->place.id));
+                                  TEXT(part->place.id),
+                                  TEXT(*part->place.account_id ? part->place.account_id : NULL));
 }
 
 static enum store_result prune_threads(struct walk *walk, size_t *removed) {

@@ -31,7 +31,7 @@ enum store_result store_set_retention(struct store *store, const struct store_re
         .sql = "INSERT INTO retention (user_id, message_days, raw_days, walk_at, place_at, "
                "place_id) VALUES (?1, ?2, ?3, ?4, 0, '') ON CONFLICT (user_id) DO UPDATE "
                "SET message_days = excluded.message_days, raw_days = excluded.raw_days, "
-               "walk_at = excluded.walk_at, place_at = 0, place_id = ''"};
+               "walk_at = excluded.walk_at, place_at = 0, place_id = '', place_account = NULL"};
     while (sql_transact(store))
         if (sql_run(store, &set, TEXT(retention->user_id), days_or_null(retention->message_days),
                     days_or_null(retention->raw_days), INTEGER(now)))
