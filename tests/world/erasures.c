@@ -6,9 +6,11 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "store/retention.h"
 #include "world.h"
 
 enum { MOST = 64, MESSAGES = 4096, RETRY_SECONDS = 10 };
+enum { CLOCK_DAYS = 1 }; /* more than the host's clock is wrong */
 
 static struct {
     struct erasure {
@@ -95,6 +97,8 @@ static bool is_taken(const char *wamid) {
 enum fate erasures_fate(const char *phone, const char *wamid, int64_t at) {
     if (is_taken(wamid))
         return IS_ERASED;
+    if (world.retains && at <= world_now() - (RETENTION_LEAST_DAYS - CLOCK_DAYS) * DAY)
+        return MAY_BE_ERASED;
     for (size_t i = 0; i < all.count; i++)
         if (at <= all.list[i].ended && strcmp(all.list[i].phone, phone) == 0)
             return MAY_BE_ERASED;

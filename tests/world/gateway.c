@@ -200,6 +200,8 @@ void gateway_begin(void) {
     set_paths(world.directory);
     write_config(world.directory, config);
     memset(running, 0, sizeof running);
+    if (world.retains)
+        run("retention set owner@example.org --messages 8", "");
     gateway_token = first_token;
     disk_watch();
 }

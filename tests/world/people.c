@@ -362,6 +362,8 @@ static void check_owners(void) {
         const int owner = all.owner[number], holder = found.holder[number];
         if (owner == NO_ONE || !all.is_shown[number])
             continue;
+        if (world.retains && (holder == NO_ONE || !found.people[holder]))
+            continue; /* its messages, or it too, are older than they are kept */
         if (holder == NO_ONE)
             world_violate("the number %s of person %d is of no contact", phone_of(number), owner);
         else if (!(found.people[holder] >> owner & 1))

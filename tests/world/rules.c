@@ -16,10 +16,6 @@ static const struct rule {
     {"the unread messages of a thread differ from a recount",
      "SELECT count(*) FROM thread t WHERE unread <> (SELECT count(*) FROM message m WHERE "
      "m.thread_id = t.id AND m.direction = 'in' AND m.source <> 'history')"},
-    {"a message has no event",
-     "SELECT count(*) FROM message m WHERE source = 'webhook' AND NOT EXISTS (SELECT 1 FROM event "
-     "e "
-     "WHERE e.type = 'message.received' AND instr(CAST(e.body AS TEXT), '\"' || m.wamid || '\"'))"},
     {"a contact has two threads", "SELECT count(*) - count(DISTINCT contact_id) FROM thread"},
     {"the sequence of events has a gap or a repetition",
      "SELECT max(n) - 1 FROM (SELECT count(*) AS n FROM event GROUP BY user_id, is_forward, "
@@ -35,6 +31,30 @@ static const struct rule {
     {"a foreign key leads nowhere", "SELECT count(*) FROM pragma_foreign_key_check"},
     {"the database is damaged",
      "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"},
+};
+
+static const struct rule has_event = {
+    "a message has no event",
+    "SELECT count(*) FROM message m WHERE source = 'webhook' AND NOT EXISTS (SELECT 1 FROM event e "
+    "WHERE e.type = 'message.received' AND instr(CAST(e.body AS TEXT), '\"' || m.wamid || '\"'))"};
+
+#define NONE(table)                                                                                \
+    { "retention left rows of " table, "SELECT count(*) FROM " table }
+
+static const struct rule retention[] = {
+    NONE("message"),
+    NONE("message_status"),
+    NONE("thread"),
+    NONE("contact"),
+    NONE("contact_alias"),
+    NONE("outgoing"),
+    NONE("lead"),
+    NONE("contact_sign"),
+    NONE("contact_merge"),
+    NONE("contact_term"),
+    NONE("thread_alias"),
+    NONE("identity_change"),
+    {"a foreign key leads nowhere", "SELECT count(*) FROM pragma_foreign_key_check"},
 };
 
 /* The messages of a kind beyond those that the usage counts, which stay counted when they are
@@ -79,9 +99,16 @@ void rules_check(void) {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         check(&rules[i], false);
     for (size_t i = 0; i < sizeof recounts / sizeof *recounts; i++)
-        check(&recounts[i], erasures_happened());
+        check(&recounts[i], world.retains || erasures_happened());
+    if (!world.retains) /* an event is kept for a week */
+        check(&has_event, false);
     gateway_rows("SELECT d.event_id, w.name, e.created_at FROM delivery d "
                  "JOIN webhook w ON w.id = d.webhook_id JOIN event e ON e.id = d.event_id "
                  "WHERE d.state = 'done' AND w.name LIKE 'r_'",
                  check_delivery);
+}
+
+void rules_check_retention(void) {
+    for (size_t i = 0; i < sizeof retention / sizeof *retention; i++)
+        check(&retention[i], false);
 }

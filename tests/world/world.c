@@ -18,6 +18,7 @@
 
 #include "base/process/program.h"
 #include "disk.h"
+#include "store/retention.h"
 
 enum {
     MOST_EVENTS = 20000,
@@ -36,10 +37,11 @@ static struct {
     uint64_t added;
 } events;
 
-enum { CALM_WORLDS = 24 };    /* one of so many is calm */
-enum { ERASING_WORLDS = 7 };  /* in one of so many people are erased */
-enum { QUEUEING_WORLDS = 6 }; /* in one of so many most sends are queued */
-enum { KILLED_OF_100 = 12 };  /* callers of the platform in such a world */
+enum { CALM_WORLDS = 24 };     /* one of so many is calm */
+enum { ERASING_WORLDS = 7 };   /* in one of so many people are erased */
+enum { QUEUEING_WORLDS = 6 };  /* in one of so many most sends are queued */
+enum { RETAINING_WORLDS = 5 }; /* in one of so many messages are kept for days alone */
+enum { KILLED_OF_100 = 12 };   /* callers of the platform in such a world */
 
 static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",    "outage", "power",
                                                  "full",  "clock", "courier", "move",   "keys",
@@ -341,6 +343,7 @@ static void make_acts(uint64_t seed) {
     world.is_calm = seed % CALM_WORLDS == 5;
     world.erases = !world.is_calm && seed % ERASING_WORLDS == 3;
     world.queues = !world.is_calm && seed % QUEUEING_WORLDS == 4;
+    world.retains = !world.is_calm && seed % RETAINING_WORLDS == 2;
     if (world.is_calm) {
         make_calm_acts(&random);
         return;
@@ -356,10 +359,12 @@ static void make_acts(uint64_t seed) {
             kind = ACT_ERASE;
         at += random_chance(&random, 70) ? random_below(&random, 2000) * (SECOND / 1000)
                                          : random_below(&random, 3600) * SECOND;
+        if (world.retains && random_chance(&random, 12))
+            at += random_below(&random, 3 * 86400) * SECOND;
         world.acts[i] =
             (struct act){.at = at, .kind = (enum act_kind)kind, .random = random_next(&random)};
     }
-    world.quiet_at = at + SECOND;
+    world.quiet_at = at + MINUTE + SECOND; /* the acts begin after a minute */
 }
 
 static int64_t first_of(int64_t a, int64_t b) {
@@ -417,6 +422,14 @@ static void begin(uint64_t seed) {
     queue_begin();
 }
 
+/* Lets the time pass in which messages are kept; then nothing of them is left. */
+static void outlive(void) {
+    world_shared->now += (RETENTION_LEAST_DAYS + 1) * DAY;
+    gateway_run_courier(MINUTE, random_of(world.seed, 12));
+    run_until(gateway_is_idle, INT64_MAX);
+    rules_check_retention();
+}
+
 /* Returns what was violated, in memory of its own; NULL: nothing. */
 static char *play(uint64_t seed) {
     begin(seed);
@@ -426,7 +439,7 @@ static char *play(uint64_t seed) {
     if (world.is_calm)
         gateway_run_courier(world.quiet_at, random_of(seed, 11));
     world_at(world.is_calm ? world.quiet_at : MINUTE, cron, NULL, 0);
-    if (!run_until(all_is_done, 12 * DAY) && !world.violation)
+    if (!run_until(all_is_done, world.quiet_at + 12 * DAY) && !world.violation)
         world_violate("after %" PRId64 " hours there is still work: clients %s, webhooks %s, "
                       "deliveries that wait %" PRId64,
                       world_now() / HOUR, clients_are_done() ? "done" : "wait",
@@ -438,6 +451,8 @@ static char *play(uint64_t seed) {
         queue_check();
         erasures_check();
         rules_check();
+        if (world.retains)
+            outlive();
     }
     gateway_end();
     char *violation = world.violation ? strdup(world.violation) : NULL;

@@ -65,6 +65,7 @@ struct world {
     bool is_calm;       /* nothing fails but the crowd's receivers: events arrive in time */
     bool queues;        /* most sends are queued */
     bool erases;        /* people are erased, none moves, and most webhooks are repeated late */
+    bool retains;       /* messages are kept for RETENTION_LEAST_DAYS, and days pass without acts */
     int64_t full_until; /* the disk is full until then */
     int64_t quiet_at;   /* after the last act: from then on nothing fails any more */
     size_t requests, deliveries, kills, lost_writes, power_failures;
@@ -178,7 +179,7 @@ void people_check(void);
 void erasures_begin(void);
 void erasures_request(const struct act *act);
 
-enum fate { IS_STORED, MAY_BE_ERASED, IS_ERASED };
+enum fate { IS_STORED, MAY_BE_ERASED, IS_ERASED }; /* by an erasure or by retention */
 
 /* Of a message of or to the person with the number, which came into the world at that time. */
 enum fate erasures_fate(const char *phone, const char *wamid, int64_t at);
@@ -216,5 +217,7 @@ void queue_check(void);
 /* --- rules of the database (rules.c) --- */
 
 void rules_check(void);
+/* Nothing is left of messages that are older than they are kept. */
+void rules_check_retention(void);
 
 #endif
