@@ -5,6 +5,7 @@
 # starts first
 # SQLite only: it examines the default programs
 bats_require_minimum_version 1.5.0
+load helpers/tracing
 load helpers/assert
 
 load helpers/routes

@@ -4,6 +4,7 @@
 # transports: direct
 # SQLite only: it builds the default programs
 bats_require_minimum_version 1.5.0
+load helpers/tracing
 load helpers/assert
 
 setup_file() {
