@@ -30,13 +30,16 @@ scopes_of() { # ROLE
 # Makes the samples of the routes, and a session of a member of the user with the role.
 as_role() { # ROLE
     export BEN_EMAIL=ben@example.org
-    have_session_samples ''
-    db "INSERT INTO member (id, email, name, created_at) VALUES ('mbr_ben', '$BEN_EMAIL', 'Ben', 1)
+    local sql=''
+    add_session_samples ''
+    sql+="INSERT INTO member (id, email, name, created_at)
+            VALUES ('mbr_ben', '$BEN_EMAIL', 'Ben', 1)
             ON CONFLICT (id) DO NOTHING;
         INSERT INTO membership SELECT id, 'mbr_ben', '$1', 1, 'test' FROM user
             WHERE email = '$EMAIL'
-            ON CONFLICT (user_id, member_id) DO UPDATE SET role = excluded.role"
-    make_session BEN_
+            ON CONFLICT (user_id, member_id) DO UPDATE SET role = excluded.role;"
+    add_session BEN_
+    db_at_once "$sql"
     used=$SESSION is_changed=''
 }
 
@@ -49,7 +52,6 @@ answers_scopes() { # ROLE
 
 # What a refused request or a GET leaves as it was is used again for the next route.
 checks_role() {
-    local scope=${scope_of["$method $route"]}
     forget_sent
     [[ -z $is_changed ]] || as_role "$role"
     send_sample --session "$used"
@@ -73,14 +75,10 @@ checks_role() {
 of_sessions='(.requires | index("either")) or (.requires | index("session"))'
 
 try_role() {
-    local role=$1 tried=0 used is_changed=yes name scope
+    local role=$1 tried=0 used is_changed=yes
     as_role "$role"
     answers_scopes "$role"
     is_changed=yes
-    local -A scope_of=()
-    while read -r name scope; do
-        scope_of[${name/:::/ }]=$scope
-    done < <(gojq -r '"\(.method):::\(.path) \(.scope)"' "$ROUTES")
     each_route checks_role "$of_sessions"
     ((tried >= 60)) || fail "only $tried routes"
 }

@@ -39,17 +39,9 @@ make_key() { # SCOPES
     printf '%s' "$key"
 }
 
-# Sets `scope` of the route.
-find_scope() {
-    scope=$(jq -r --arg method "$method" --arg path "$route" \
-        'select(.method == $method and .path == $path).scope' "$ROUTES")
-}
-
 # bats test_tags=direct
 @test "every route is 403 for a token with all other scopes, and names the one that it requires" {
-    local scope
     is_refused() {
-        find_scope
         local key=WITHOUT_$scope
         forget_sent
         send_sample --as "${!key}"
@@ -63,9 +55,7 @@ find_scope() {
 
 # bats test_tags=direct
 @test "every route lets a token with its scope alone pass, as the main token" {
-    local scope
     passes() {
-        find_scope
         local key=ONLY_$scope
         for token in "${!key}" "$TOKEN"; do
             send_sample --as "$token"

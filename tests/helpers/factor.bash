@@ -12,7 +12,7 @@ totp_of() {
 }
 
 present_step() {
-    printf '%d' $(($(date +%s) / 30))
+    printf '%d' $((EPOCHSECONDS / 30))
 }
 
 # Runs a command with CODE, that of the present time by SECRET, and STEP, its time step. Runs it

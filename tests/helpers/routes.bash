@@ -185,7 +185,7 @@ have_note() {
 
 # Makes the canned reply of the samples alone, which one route deletes.
 have_reply() {
-    db "DELETE FROM reply;
+    db_at_once "DELETE FROM reply;
         INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
         SELECT 'rpl_sample', user_id, 'sample', 'x', 1, 1 FROM thread WHERE id = 'thr_sample'"
 }
@@ -204,7 +204,7 @@ have_factor_sample() {
     [[ $2 != */confirm ]] || return 0
     db "UPDATE factor SET confirmed_at = 1;
         INSERT INTO pending_login (hash, member_id, is_by_link, expires_at)
-        SELECT $(hash_of sample-pending), member_id, 0, $(date +%s)000 + 300000 FROM factor
+        SELECT $(hash_of sample-pending), member_id, 0, ${EPOCHSECONDS}000 + 300000 FROM factor
         WHERE member_id <> 'mbr_sample'"
     if [[ $2 == */login ]]; then
         as_pending sample-pending
@@ -216,26 +216,26 @@ have_factor_sample() {
 # sends again, of the user's line and with a sender: have_outgoing [failed]
 have_outgoing() {
     local state=${1-queued} body='{"to":"15550007099","type":"text","text":{"body":"x"}}'
-    db "DELETE FROM outgoing;
+    db_at_once "DELETE FROM outgoing;
         INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state,
             send_at, next_at, expires_at, created_at, finished_at)
         SELECT 'out_sample', user_id, '$ACCOUNT', l.id, '15550007099', CAST('$body' AS BLOB),
             '$state', 1, 1, 9999999999999, 1, CASE WHEN '$state' = 'failed' THEN 1 END
         FROM thread t JOIN line l ON l.phone_number_id = '$LINE' WHERE t.id = 'thr_sample';
         INSERT INTO heartbeat (name, pid, beat_at)
-        VALUES ('sender', 1, $(($(date +%s) + 86400))000) ON CONFLICT DO NOTHING"
+        VALUES ('sender', 1, $((EPOCHSECONDS + 86400))000) ON CONFLICT DO NOTHING"
 }
 
 # Makes the campaign of the samples, in a state: have_campaign STATE
 have_campaign() {
-    db "DELETE FROM campaign_recipient; DELETE FROM campaign;
+    db_at_once "DELETE FROM campaign_recipient; DELETE FROM campaign;
         INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language,
             components, state, valid_ms, created_at)
         SELECT 'cmp_sample', user_id, '$ACCOUNT', l.id, 'sample', 'greeting', 'en_US',
             CAST('[]' AS BLOB), '$1', 86400000, 1
         FROM thread t JOIN line l ON l.phone_number_id = '$LINE' WHERE t.id = 'thr_sample';
         INSERT INTO heartbeat (name, pid, beat_at)
-        VALUES ('sender', 1, $(($(date +%s) + 86400))000) ON CONFLICT DO NOTHING"
+        VALUES ('sender', 1, $((EPOCHSECONDS + 86400))000) ON CONFLICT DO NOTHING"
 }
 
 # Sets the webhooks of the user, which some routes need and others remove: the first one, and that
@@ -268,7 +268,7 @@ have_routes() {
     have_samples
     # without a heartbeat /v2/ready answers 503; this one stays valid for the whole file
     db "INSERT INTO heartbeat (name, pid, beat_at)
-        VALUES ('courier', 1, $(($(date +%s) + 86400))000)"
+        VALUES ('courier', 1, $((EPOCHSECONDS + 86400))000)"
     printf '{}' >"$BATS_FILE_TMPDIR/payload"
     SIGNATURE=$(sign "$BATS_FILE_TMPDIR/payload")
     PERSON_WORKSPACE=$(db "SELECT id FROM user
@@ -278,14 +278,14 @@ have_routes() {
 
 # Calls a function for each route that FILTER, a jq condition, selects, and fails if there is none:
 # each_route FUNCTION [FILTER]. Sets for the function `method`, `route` (the path with its `:name`
-# segments), `url` (with samples in their place), `kind` and `limit` of the body, `sample` (the
-# smallest valid body), `whole` (a valid JSON body with all fields), and `who` (the options of a
-# request that has the token of the user, or for a route of the session a new session of another
-# user, whose token and sessions the route may end).
+# segments), `url` (with samples in their place), `kind` and `limit` of the body, `scope` (`-` for
+# none), `sample` (the smallest valid body), `whole` (a valid JSON body with all fields), and `who`
+# (the options of a request that has the token of the user, or for a route of the session a new
+# session of another user, whose token and sessions the route may end).
 each_route() {
-    local method route url kind limit program requires sample whole who code selected=0
+    local method route url kind limit program requires scope sample whole who code selected=0
     local -A seen=()
-    while IFS=$'\t' read -r method route url kind limit program requires sample whole <&4; do
+    while IFS=$'\t' read -r method route url kind limit program requires scope sample whole <&4; do
         [[ -z ${few-} || -z ${seen[$program]-} ]] || continue
         seen[$program]=1
         printf 'case: %s %s\n' "$method" "$url"
@@ -320,7 +320,8 @@ each_route() {
         selected=$((selected + 1))
     done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
         .executable, (.requires | join(\",\") | if . == \"\" then \"-\" else . end),
-        (least_body | tojson), (if .body == \"json\" then whole_body else {} end | tojson)]
+        .scope // \"-\", (least_body | tojson),
+        (if .body == \"json\" then whole_body else {} end | tojson)]
         | join(\"\\t\")" -r <"$ROUTES")
     ((selected > 0)) || fail "no route is selected by: ${2-}"
     printf '# %d routes: %s\n' "$selected" "$BATS_TEST_DESCRIPTION" >&3
