@@ -33,11 +33,11 @@ setup() {
 
 # Checks that the log line of the last request has its method, the route and the status.
 assert_logged() {
-    local line
-    line=$(log_of_request)
-    [[ $line == *"\"method\":\"$method\""* &&
-        $line == *"\"route\":\"$route\",\"status\":$status,"* ]] ||
-        fail "expected $method, $route and $status: $line"
+    local logged
+    read_log_line
+    [[ $logged == *"\"method\":\"$method\""* &&
+        $logged == *"\"route\":\"$route\",\"status\":$status,"* ]] ||
+        fail "expected $method, $route and $status: $logged"
 }
 
 # The answer is an error in the envelope with the headers of every answer; the log has its route:

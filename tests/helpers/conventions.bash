@@ -87,6 +87,19 @@ log_of_request() {
     eventually print_last_line_with "\"request_id\":\"$value\""
 }
 
+# Sets `logged` to the log line of the last request without a process, for tests of many requests:
+# reads the lines since the last call. Waits for the line if it is not yet there.
+read_log_line() {
+    local value line text
+    read_header X-Request-Id
+    text="\"request_id\":\"$value\"" logged=''
+    [[ -n ${log_lines-} ]] || exec {log_lines}<"$LOG"
+    while IFS= read -r line <&"$log_lines"; do
+        [[ $line != *"$text"* ]] || logged=$line
+    done
+    [[ -n $logged ]] || logged=$(log_of_request)
+}
+
 # Prints the last line of the log with this text; fails if there is none.
 print_last_line_with() {
     local found
