@@ -387,6 +387,59 @@ hold_reply() {
         FROM outgoing WHERE state = 'accepted' AND error IS NULL AND reason IS NULL")" '3|3|3|3'
 }
 
+@test "a late status accepts a row that was refused and waits: it is not sent again" {
+    local refused
+    fault '{"code":131016}'
+    start_sender
+    queue x
+    eventually has_attempts "$out" 1
+    refused=$out
+    stop_sender # with the row queued for its next attempt
+    assert_equal "$(row "$refused" 'state, error IS NULL')" 'queued|0'
+    report "$refused" "wamid.$refused"
+    assert_equal "$(row "$refused" 'state, wamid, reason, error IS NULL')" \
+        "accepted|wamid.$refused||1"
+    db 'UPDATE outgoing SET next_at = 0'
+    start_sender
+    eventually is_recorded "$refused"
+    queue y
+    eventually row_is "$out" accepted
+    assert_equal "$(texts_sent)" 'x y'
+    assert_equal "$(record_of "$refused")" "api|text|sent|$(body_of "$refused" x)|$to"
+}
+
+@test "a late status that accepts a failed send cancels its retry, also the retry of a retry" {
+    local -a rows
+    fault '{"code":131026}'
+    start_sender
+    queue x
+    eventually row_is "$out" failed
+    stop_sender
+    rows=("$out")
+    api POST "/v2/outgoing/$out/retry" -d '{}'
+    rows+=("$(gojq -r .data.id "$body")")
+    db "UPDATE outgoing SET state = 'failed', finished_at = 1 WHERE id = '${rows[1]}'"
+    api POST "/v2/outgoing/${rows[1]}/retry" -d '{}'
+    rows+=("$(gojq -r .data.id "$body")")
+    assert_equal "$(row "${rows[2]}" state)" queued
+    report "$out" "wamid.$out"
+    report "$out" "wamid.$out"
+    assert_equal "$(row "${rows[0]}" 'state, wamid')" "accepted|wamid.$out"
+    assert_equal "$(row "${rows[1]}" state)" failed
+    assert_equal "$(row "${rows[2]}" 'state, reason, finished_at > 1')" \
+        'cancelled|accepted_before|1'
+    start_sender
+    eventually is_recorded "${rows[0]}"
+    queue y
+    eventually row_is "$out" accepted
+    assert_equal "$(texts_sent)" 'x y'
+}
+
+# Whether the row was posted so often, and waits for the next time.
+has_attempts() { # ID COUNT
+    [[ $(row "$1" 'state, attempts') == "queued|$2" ]]
+}
+
 @test "a status that comes after the answer and the record changes that message, and makes no other" {
     hold_answer
     start_sender

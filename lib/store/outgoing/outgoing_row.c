@@ -13,13 +13,26 @@ bool outgoing_accept(struct store *store, const struct store_send *send) {
                          BLOB(SLICE("")));
 }
 
+/* Cancels what would send the message of a row again, if it waits. */
+static bool cancel_retries(struct store *store, const char *user_id, const char *id, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = 'cancelled', reason = 'accepted_before', "
+               "finished_at = ?3 WHERE user_id = ?2 AND state = 'queued' AND id IN ("
+               "WITH RECURSIVE later (id) AS (SELECT retried_as FROM outgoing WHERE id = ?1 "
+               "UNION SELECT o.retried_as FROM later JOIN outgoing o ON o.id = later.id) "
+               "SELECT id FROM later)"};
+    return sql_run_later(store, &s, TEXT(id), TEXT(user_id), INTEGER(now));
+}
+
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
                       const char *wamid, int64_t now) {
     static struct statement s = {
         .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?3, "
                "finished_at = ?4 WHERE id = ?1 AND user_id = ?2 AND state <> 'accepted'"};
     return !callback_data || strncmp(callback_data, "out_", 4) != 0 ||
-           sql_run_later(store, &s, TEXT(callback_data), TEXT(user_id), TEXT(wamid), INTEGER(now));
+           (sql_run_later(store, &s, TEXT(callback_data), TEXT(user_id), TEXT(wamid),
+                          INTEGER(now)) &&
+            cancel_retries(store, user_id, callback_data, now));
 }
 
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,

@@ -10,7 +10,7 @@
 bool outgoing_accept(struct store *store, const struct store_send *send);
 
 /* A status with this callback data shows that a message was accepted: so is its row, if the data is
- * the id of one. False on failure. */
+ * the id of one; what waits to send its message again is cancelled. False on failure. */
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
                       const char *wamid, int64_t now);
 
