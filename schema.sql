@@ -886,7 +886,6 @@ CREATE TABLE outgoing (
     account_id  TEXT NOT NULL REFERENCES account (id),
     line_id     TEXT NOT NULL REFERENCES line (id),
     recipient   TEXT NOT NULL,        -- digits of the phone, or the BSUID: orders the rows of a line
-    body        BLOB NOT NULL,        -- for the platform; '' once the message is stored
     state       TEXT NOT NULL CHECK (state IN ('queued', 'sending') OR
                         state IN ('accepted', 'failed') OR state IN ('unknown', 'expired') OR
                         state IN ('cancelled', 'suppressed')),
@@ -906,7 +905,9 @@ CREATE TABLE outgoing (
     retried_as  TEXT,                 -- the row that sends its message again; NULL: there was none
     campaign_id TEXT REFERENCES campaign (id), -- NULL: a single send
     created_at  INTEGER NOT NULL,
-    finished_at INTEGER
+    finished_at INTEGER,
+    -- for the platform; '' once the message is stored; last, so that the others are read without it
+    body        BLOB NOT NULL
 ) STRICT;
 CREATE INDEX outgoing_due ON outgoing (line_id, send_at, id) WHERE finished_at IS NULL;
 CREATE INDEX outgoing_expiry ON outgoing (expires_at) WHERE finished_at IS NULL;

@@ -476,6 +476,8 @@ ids() {
     assert_json '.data | has("message")' false
     api GET "/v2/outgoing/$out"
     assert_text .data.message.text.body 'größer ☃'
+    api GET '/v2/outgoing?limit=1'
+    assert_json '.data.items[0] | [.id, has("message")]' "[\"$out\",false]"
     api GET "/v2/outgoing?to=$to"
     assert_text '.data.items[0].message.type' text
     api DELETE "/v2/outgoing/$out"
@@ -484,6 +486,18 @@ ids() {
         finished_at = 1 WHERE id = '$out'"
     api GET "/v2/outgoing?to=$to"
     assert_json '.data.items[0].message' null
+}
+
+@test "a list does not read the bodies of its rows: a page of rows of 2 MB is small" {
+    local i query
+    for i in {1..20}; do queue "$i"; done
+    db "UPDATE outgoing SET body = zeroblob(2000000) WHERE recipient = '$to'"
+    for query in 'limit=20' "limit=20&state=queued" "limit=20&to=$to&phoneNumberId=$LINE"; do
+        api GET "/v2/outgoing?$query"
+        assert_success
+        assert_json '.data.items | [length, (map(has("message")) | any)]' '[20,false]'
+        (($(wc -c <"$body") < 20000)) || fail "$(wc -c <"$body") bytes"
+    done
 }
 
 @test "DELETE cancels a queued send and leaves a row in the trail; a second one changes nothing" {

@@ -36,7 +36,7 @@ void outgoing_json_write(struct json_writer *out, const struct store_outgoing *r
     write_members(out, row);
     if (row->body.n)
         json_write_raw(out, "message", row->body);
-    else
+    else if (row->body.p)
         json_write_null(out, "message");
     json_write_end(out);
 }

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "store/outgoing.h"
 
-/* Writes the row as an object without a name. */
+/* Writes the row as an object without a name; without the message if its body was not read. */
 void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row);
 
 /* The same without the message: the answer that queues it is kept for its idempotency key, longer

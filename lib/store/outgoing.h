@@ -19,7 +19,8 @@ struct store_outgoing {
     const char *id, *user_id, *account_id, *line_id;
     const char *phone_number_id; /* of the line */
     const char *recipient;       /* digits or BSUID */
-    struct slice body;           /* for the platform; empty once the message is stored */
+    struct slice body;           /* for the platform; empty once the message is stored;
+                                    p NULL: it was not read */
     const char *state, *reason;  /* reason NULL: nothing is to be said */
     struct slice error;          /* the platform's last refusal; n == 0: none */
     int64_t attempts, send_at, next_at, expires_at, created_at;
@@ -48,7 +49,8 @@ struct store_outgoing_filter {
     const char *recipient; /* as in struct store_outgoing */
 };
 
-/* Lists them, newest first. */
+/* Lists them, newest first, without their bodies; with a recipient, the bodies that are not large.
+ */
 enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                                       const struct store_outgoing_filter *filter,
                                       const struct store_page *page, struct store_outgoing **rows,

@@ -63,22 +63,27 @@ enum store_result store_find_outgoing(struct store *store, struct arena *arena, 
     return sql_found(store, found);
 }
 
-#define LIST(condition)                                                                            \
-    "SELECT " OUTGOING_COLUMNS " FROM outgoing o JOIN line l ON l.id = o.line_id "                 \
-    "WHERE o.user_id = ?1 AND o.id < ?2 " condition " ORDER BY o.id DESC LIMIT ?3"
+#define LIST(body, condition)                                                                      \
+    "SELECT " OUTGOING_COLUMNS_WITH(body) " FROM outgoing o JOIN line l ON l.id = o.line_id "      \
+                                          "WHERE o.user_id = ?1 AND o.id < ?2 " condition          \
+                                          " ORDER BY o.id DESC LIMIT ?3"
 
 static const char *last_id(const struct store_page *page) {
     return page->after ? page->after : "~";
 }
+
+/* SQL: the body, unless it is so large that a page of such rows would be. The length is read
+ * without the body. */
+#define SMALL_BODY "CASE WHEN length(o.body) <= 65536 THEN o.body END"
 
 /* Those to one recipient are few: line and state need no index there. */
 static enum store_result list_of_recipient(struct store *store, struct arena *arena,
                                            const struct store_outgoing_filter *filter,
                                            const struct store_page *page,
                                            struct store_outgoing **rows, size_t *count) {
-    static struct statement s = {
-        .sql = LIST("AND o.recipient = ?4 AND o.line_id = coalesce(?5, o.line_id) "
-                    "AND o.state = coalesce(?6, o.state)")};
+    static struct statement s = {.sql = LIST(SMALL_BODY, "AND o.recipient = ?4 "
+                                                         "AND o.line_id = coalesce(?5, o.line_id) "
+                                                         "AND o.state = coalesce(?6, o.state)")};
     sql_start(store, &s, TEXT(filter->user_id), TEXT(last_id(page)), INTEGER((int64_t)page->limit),
               TEXT(filter->recipient), TEXT(filter->line_id), TEXT(filter->state));
     return outgoing_read_rows(store, &s, arena, rows, count);
@@ -88,9 +93,10 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                                       const struct store_outgoing_filter *filter,
                                       const struct store_page *page, struct store_outgoing **rows,
                                       size_t *count) {
-    static struct statement all = {.sql = LIST("")}, of_state = {.sql = LIST("AND o.state = ?4")};
-    static struct statement of_line = {.sql = LIST("AND o.line_id = ?4")};
-    static struct statement of_both = {.sql = LIST("AND o.line_id = ?4 AND o.state = ?5")};
+    static struct statement all = {.sql = LIST("NULL", "")},
+                            of_state = {.sql = LIST("NULL", "AND o.state = ?4")};
+    static struct statement of_line = {.sql = LIST("NULL", "AND o.line_id = ?4")};
+    static struct statement of_both = {.sql = LIST("NULL", "AND o.line_id = ?4 AND o.state = ?5")};
     struct parameter parameters[5] = {TEXT(filter->user_id), TEXT(last_id(page)),
                                       INTEGER((int64_t)page->limit)};
     size_t n = 3;

@@ -5,12 +5,14 @@
 #include "engine/sql.h"
 #include "store/outgoing.h"
 
-/* SQL: the columns of a row `o` and of its line `l`, which outgoing_of_row reads. */
-#define OUTGOING_COLUMNS                                                                           \
+/* SQL: the columns of a row `o` and of its line `l`, which outgoing_of_row reads. Those with
+ * another body than o.body read no more of it than that. */
+#define OUTGOING_COLUMNS OUTGOING_COLUMNS_WITH("o.body")
+#define OUTGOING_COLUMNS_WITH(body)                                                                \
     "o.id, o.user_id, o.account_id, o.line_id, l.phone_number_id, o.recipient, o.state, "          \
     "o.reason, o.error, o.attempts, o.send_at, o.next_at, o.expires_at, o.created_at, "            \
     "o.finished_at, o.wamid, o.by_id, o.by_name, o.retry_of, o.retried_as, "                       \
-    "o.campaign_id, o.body"
+    "o.campaign_id, " body
 enum { OUTGOING_COLUMN_COUNT = 22 };
 
 struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena);
