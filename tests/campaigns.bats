@@ -246,12 +246,120 @@ some_reached() { [[ $(reached) != '0 0' ]]; }
     local first=$campaign
     people 2
     fault '{"code":190}'
-    start_sender
     act start
     campaign=$first
     act start
+    start_sender # after both: one that starts later does not know of the refusal
     eventually state_is paused
     eventually eval '[[ $(db "SELECT count(*) FROM campaign WHERE reason = '"'190'"'") != 0 ]]'
+}
+
+@test "ten refusals in a row with the same code of a wrong message pause the campaign, and the rest waits" {
+    people 40
+    sandbox POST faults '{"match":{"path":"/messages"},"code":132012,"times":0}' >/dev/null
+    start_sender
+    act start
+    eventually state_is paused
+    eventually counts_are sending 0
+    assert_text .data.reason 132012
+    local failed
+    failed=$(gojq .data.counts.failed "$body")
+    ((failed >= 10 && failed < 40)) || fail "$failed failed"
+    sandbox DELETE faults >/dev/null
+    act resume
+    eventually state_is finished
+    counts_are failed "$failed" && counts_are accepted $((40 - failed)) || fail "$(cat "$body")"
+}
+
+@test "nine refusals with one code and then nine with another, or ten for other reasons, do not pause" {
+    people 40
+    local code
+    for code in 100:9 132000:9 131026:12; do
+        sandbox POST faults "{\"match\":{\"path\":\"/messages\"},\"code\":${code%:*},
+            \"times\":${code#*:}}" >/dev/null
+    done
+    start_sender
+    act start
+    eventually state_is finished
+    counts_are failed 30 && counts_are accepted 10 || fail "$(cat "$body")"
+}
+
+@test "ten unclear answers in a row pause all campaigns of the line, and the line waits" {
+    people 40
+    local first=$campaign to=15553000001
+    draft '"templateName":"plain","language":"de"'
+    upload 'to\n15553000002\n'
+    act start "{\"sendAt\":\"$(moment '+1 hour')\"}"
+    sandbox POST faults '{"match":{"path":"/messages"},"kind":"reset","times":0}' >/dev/null
+    start_sender
+    campaign=$first
+    act start
+    eventually state_is paused
+    eventually counts_are sending 0
+    assert_text .data.reason unclear
+    assert_equal "$(db "SELECT count(*) FROM campaign WHERE state = 'paused'
+        AND reason = 'unclear'")" 2
+    sandbox DELETE faults >/dev/null
+    local who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\"" waiting
+    queue waits
+    waiting=$out
+    request POST /v2/messages/send/text --as "$OTHER_TOKEN" -H 'Prefer: respond-async' \
+        -d "{\"phoneNumberId\":\"$OTHER_LINE\",\"to\":\"$to\",\"text\":\"x\"}"
+    out=$(gojq -r .data.id "$body")
+    eventually row_is "$out" accepted
+    assert_equal "$(row "$waiting" 'state, attempts')" 'queued|0'
+    stop_sender # another one does not know of the pause
+    start_sender
+    eventually row_is "$waiting" accepted
+    act resume
+    eventually state_is finished
+    counts_are queued 0 && counts_are failed 0 || fail "$(cat "$body")"
+    assert_json '.data.counts | .accepted + .unknown' 40
+}
+
+@test "sends whose answer a sender that ends does not wait for are no such answers" {
+    people 15
+    sandbox POST faults '{"match":{"path":"/messages"},"kind":"hang","times":0}' >/dev/null
+    start_sender
+    act start
+    eventually counts_are sending 15
+    stop_sender
+    counts_are unknown 15 || fail "$(cat "$body")"
+    state_is running
+}
+
+# Reports a status of a template: template_status SECOND EVENT [NAME LANGUAGE]
+template_status() {
+    local change
+    change=$(account_change message_template_status_update "{\"event\":\"$2\",\"reason\":\"NONE\",
+        \"message_template_id\":72,\"message_template_name\":\"${3-plain}\",
+        \"message_template_language\":\"${4-de}\"}")
+    take "{\"object\":\"whatsapp_business_account\",\"entry\":[{\"id\":\"$WABA\",
+        \"time\":$1,\"changes\":[$change]}]}"
+}
+
+@test "a webhook that a template is paused or disabled pauses its campaigns, and no others" {
+    local at=1780000100 state other
+    draft
+    upload 'name,to,code\nA,15553000002,1\n'
+    act start "{\"sendAt\":\"$(moment '+1 hour')\"}"
+    other=$campaign
+    people 3
+    act start "{\"sendAt\":\"$(moment '+1 hour')\"}"
+    for state in PAUSED DISABLED; do
+        template_status "$((at += 100))" "$state"
+        api GET "/v2/campaigns/$campaign"
+        assert_json '.data | [.state, .reason]' '["paused","template"]'
+        act resume
+        assert_text .data.state scheduled
+        template_status "$at" "$state" # the same again
+        template_status "$((at += 100))" APPROVED
+        template_status "$((at - 50))" "$state" # late: it is approved again
+        template_status "$at" "$state" plain en
+        state_is running
+    done
+    assert_equal "$(db "SELECT state FROM campaign WHERE id = '$other'")" running
+    assert_equal "$(reached)" '0 0'
 }
 
 @test "what the platform refuses for one recipient fails alone" {

@@ -12,7 +12,6 @@
 #include "delivery/kept_record.h"
 #include "payload/graph_send.h"
 #include "payload/send_answer.h"
-#include "sending/verdict.h"
 #include "store/campaign.h"
 #include "store/erasure.h"
 #include "store/seal_context.h"
@@ -25,6 +24,7 @@ enum {
     LATEST_START_MS = 5 * 1000, /* after the row was taken */
     RECHECK_MS = 250,           /* of a line whose due rows wait for others */
     CLOSED_MS = 60 * 1000,      /* before a row is tried again whose token cannot be decrypted */
+    UNCLEAR_MS = 60 * 1000,     /* that a line waits after a streak of unclear answers */
     LONGEST_PAUSE_MS = 60 * 1000,
 };
 
@@ -35,6 +35,7 @@ bool posting_open(struct posting *posting) {
     for (size_t i = 0; i < POSTING_SLOTS; i++)
         arena_init(&posting->flights[i].arena, FLIGHT_LIMIT, NULL);
     pace_init(&posting->pace);
+    streaks_init(&posting->streaks);
     return posting->multi &&
            curl_multi_setopt(posting->multi, CURLMOPT_MAXCONNECTS, (long)POSTING_SLOTS) == CURLM_OK;
 }
@@ -75,6 +76,7 @@ static void clear(struct flight *flight) {
     arena_reset(&flight->arena);
     flight->line = NULL;
     flight->call = (struct graph_call){.method = NULL};
+    flight->is_judged = false;
     flight->slot = POSTING_FREE;
 }
 
@@ -200,6 +202,25 @@ static enum store_result record_accepted(struct posting *posting, struct flight 
 
 /* --- all outcomes --- */
 
+/* The pauses that the same answer so often in a row makes: a mistake in the messages of a campaign,
+ * or a platform whose answers to the line say nothing. */
+static void count_streaks(struct posting *posting, struct flight *flight, struct verdict *verdict) {
+    const char *campaign_id = flight->row.campaign_id;
+    const bool is_unknown = strcmp(verdict->state, "unknown") == 0;
+    if (posting->is_abandoned || verdict->was_not_sent)
+        return;
+    if (campaign_id && strcmp(verdict->state, "queued") != 0 &&
+        streaks_add(&posting->streaks, campaign_id, verdict->mistake)) {
+        verdict->pause = PAUSE_CAMPAIGN;
+        verdict->pause_reason = arena_printf(&flight->arena, "%ld", verdict->mistake);
+    }
+    if (streaks_add(&posting->streaks, flight->row.line_id, is_unknown)) {
+        verdict->pause = PAUSE_LINE;
+        verdict->pause_reason = "unclear";
+        verdict->pause_ms = UNCLEAR_MS;
+    }
+}
+
 /* The pauses that the verdict makes. */
 static void adapt(struct posting *posting, struct flight *flight, struct verdict *verdict) {
     const int64_t now = clock_monotonic();
@@ -220,11 +241,22 @@ static void adapt(struct posting *posting, struct flight *flight, struct verdict
         pace_pause(flight->line, now, verdict->pause_ms);
 }
 
+/* Judges the answer, once: its record may take several attempts. */
+static struct verdict judge(struct posting *posting, struct flight *flight) {
+    struct verdict *verdict = &flight->verdict;
+    if (flight->is_judged)
+        return *verdict;
+    *verdict = verdict_of(&flight->arena, &flight->post.answer, flight->row.attempts,
+                          flight->row.campaign_id != NULL);
+    flight->is_judged = true;
+    count_streaks(posting, flight, verdict);
+    adapt(posting, flight, verdict);
+    return *verdict;
+}
+
 static enum store_result record_one(struct posting *posting, struct flight *flight,
                                     struct store *store, const struct config *config) {
-    struct verdict verdict = verdict_of(&flight->arena, &flight->post.answer, flight->row.attempts,
-                                        flight->row.campaign_id != NULL);
-    adapt(posting, flight, &verdict);
+    const struct verdict verdict = judge(posting, flight);
     if (strcmp(verdict.state, "accepted") == 0)
         return record_accepted(posting, flight, store, config, verdict.answer);
     if (!store)
@@ -454,6 +486,7 @@ enum store_result posting_take(struct posting *posting, struct store *store,
 /* --- the end --- */
 
 void posting_abandon(struct posting *posting, struct store *store, const struct config *config) {
+    posting->is_abandoned = true;
     for (size_t i = 0; i < POSTING_SLOTS; i++)
         if (posting->flights[i].slot == POSTING_IN_FLIGHT) {
             graph_post_end(&posting->flights[i].post, posting->multi, CURLE_ABORTED_BY_CALLBACK);

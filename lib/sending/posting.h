@@ -10,7 +10,8 @@
 #include "delivery/resources.h"
 #include "graph/post.h"
 #include "sending/pace.h"
-#include "store/outgoing.h"
+#include "sending/streak.h"
+#include "sending/verdict.h"
 
 enum { POSTING_SLOTS = 64, POSTING_PER_LINE = 32 };
 
@@ -31,6 +32,8 @@ struct flight {
     struct graph_post post;
     struct pace_line *line;
     int64_t started_at; /* wall clock, ms */
+    bool is_judged;     /* `verdict` is set */
+    struct verdict verdict;
 };
 
 struct posting {
@@ -39,11 +42,13 @@ struct posting {
     struct arena planning;
     struct flight flights[POSTING_SLOTS];
     struct pace pace;
+    struct streaks streaks;
     char after[ID_SIZE];     /* the line that was looked at last */
     bool has_seen_all;       /* all lines have been looked at since posting_rescan */
     bool is_pace_full;       /* rows wait for tokens */
     int64_t unreached_until; /* clock_monotonic: the platform could not be reached */
     int64_t unreached_ms;
+    bool is_abandoned; /* the sender ends: what has no answer is unknown by that */
 };
 
 /* Initializes `*posting`, which must be all zeros. Returns false when there is no memory. */

@@ -12,7 +12,7 @@ enum {
 };
 
 /* What the error codes of the platform mean that do not simply refuse the message. */
-enum kind { REFUSED, TOO_FAST, PASSING, ACCOUNT_LIMIT, PAIR_LIMIT, OF_TEMPLATE, OF_LINE };
+enum kind { REFUSED, TOO_FAST, PASSING, ACCOUNT_LIMIT, PAIR_LIMIT, OF_TEMPLATE, OF_LINE, MISTAKE };
 static const struct {
     long code;
     enum kind kind;
@@ -38,10 +38,13 @@ static const struct {
     {190, OF_LINE},         /* the access token is not valid */
     {10, OF_LINE},          /* no permission */
     {200, OF_LINE},         /* no permission */
+    {100, MISTAKE},         /* invalid parameter */
+    {132000, MISTAKE},      /* another number of parameters than the template has */
+    {132012, MISTAKE},      /* a parameter of another form */
+    {132018, MISTAKE},      /* the template's parameters are wrong */
 };
 
-static enum kind kind_of(struct json error) {
-    const long code = strtol(json_raw(json_get(error, "code")).p, NULL, 10);
+static enum kind kind_of(long code) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].code == code)
             return kinds[i].kind;
@@ -64,8 +67,10 @@ static struct verdict stop(struct verdict verdict, enum outgoing_pause which, co
 static struct verdict refusal(struct arena *arena, struct json error, struct slice body,
                               int64_t attempts, bool is_of_campaign) {
     const int64_t before = attempts > 0 ? attempts - 1 : 0;
+    const long code = strtol(json_raw(json_get(error, "code")).p, NULL, 10);
+    const enum kind kind = kind_of(code);
     struct verdict verdict = {.state = "queued", .error = body};
-    switch (kind_of(error)) {
+    switch (kind) {
     case TOO_FAST:
         verdict.is_free = verdict.is_too_fast = true;
         verdict.wait_ms = verdict.pause_ms = SECOND;
@@ -88,9 +93,13 @@ static struct verdict refusal(struct arena *arena, struct json error, struct sli
         if (is_of_campaign)
             return stop(verdict, PAUSE_LINE, arena_copy(arena, json_raw(json_get(error, "code"))));
         break;
+    case MISTAKE:
     case REFUSED: break;
     }
-    return (struct verdict){.state = "failed", .reason = "refused", .error = body};
+    return (struct verdict){.state = "failed",
+                            .reason = "refused",
+                            .error = body,
+                            .mistake = kind == MISTAKE ? code : 0};
 }
 
 struct verdict verdict_of(struct arena *arena, const struct graph_answer *answer, int64_t attempts,

@@ -16,6 +16,8 @@ struct verdict {
     bool is_free;       /* queued: the attempt does not count */
     bool is_too_fast;   /* the line has reached its throughput */
     bool was_not_sent;  /* the platform could not be reached */
+    long mistake;       /* failed: the code, if it says that the message itself is wrong, as all
+                           others of the campaign may be; else 0 */
     /* of a row of a campaign: it waits, and these campaigns pause; NULL: none does */
     enum outgoing_pause pause;
     const char *pause_reason;

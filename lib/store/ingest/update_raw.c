@@ -5,6 +5,7 @@
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
+#include "store/outgoing/campaign_row.h"
 
 static const char *key_of(struct ingest *in, const struct store_update *update) {
     unsigned char hash[CRYPTO_HASH_SIZE];
@@ -165,12 +166,24 @@ static bool add_template_event(struct ingest *in, const struct store_update *upd
     return update_event_add(in, &event, NULL, NULL);
 }
 
+/* The platform refuses what a paused or disabled template would send: its campaigns wait, also when
+ * the update came late and the template is still in that state. */
+static bool pause_campaigns(struct ingest *in, const struct update_template *reported,
+                            const struct template_row *after) {
+    const bool is_stopped =
+        reported->status && after->status &&
+        (strcmp(after->status, "PAUSED") == 0 || strcmp(after->status, "DISABLED") == 0);
+    return !is_stopped || campaign_pause_template(in->store, in->owner.account_id, reported->name,
+                                                  reported->language);
+}
+
 bool ingest_template(struct ingest *in, struct store_update *update) {
     struct template_row before, after;
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     return find_template(in, &update->template, &before) &&
            upsert_template(in, &update->template) && find_template(in, &update->template, &after) &&
+           pause_campaigns(in, &update->template, &after) &&
            add_template_event(in, update, &before, &after);
 }
 

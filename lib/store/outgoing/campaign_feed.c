@@ -151,13 +151,22 @@ enum store_result store_feed_campaign(struct store *store, struct arena *arena, 
 }
 
 bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome) {
-#define PAUSE(which)                                                                               \
+#define PAUSE(which, of_row)                                                                       \
     "UPDATE campaign SET state = 'paused', reason = ?2 WHERE state = 'running' "                   \
-    "AND " which " = (SELECT " which " FROM campaign WHERE id = "                                  \
-    "(SELECT campaign_id FROM outgoing WHERE id = ?1))"
-    static struct statement own = {.sql = PAUSE("id")}, of_line = {.sql = PAUSE("line_id")};
+    "AND " which " = (SELECT " of_row " FROM outgoing WHERE id = ?1)"
+    static struct statement own = {.sql = PAUSE("id", "campaign_id")},
+                            of_line = {.sql = PAUSE("line_id", "line_id")};
     return sql_run(store, outcome->pause == PAUSE_LINE ? &of_line : &own, TEXT(outcome->id),
                    TEXT(outcome->pause_reason));
+}
+
+bool campaign_pause_template(struct store *store, const char *account_id, const char *name,
+                             const char *language) {
+    static struct statement s = {
+        .sql = "UPDATE campaign SET state = 'paused', reason = 'template' WHERE state = 'running' "
+               "AND line_id IN (SELECT id FROM line WHERE account_id = ?1) AND template = ?2 "
+               "AND replace(language, '-', '_') = ?3"};
+    return sql_run_later(store, &s, TEXT(account_id), TEXT(name), TEXT(language));
 }
 
 /* --- what is deleted --- */

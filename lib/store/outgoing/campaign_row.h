@@ -9,4 +9,9 @@
  * on failure. */
 bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome);
 
+/* Pauses the running campaigns of a template that the platform has paused or disabled; `language`
+ * with an underscore. False on failure. */
+bool campaign_pause_template(struct store *store, const char *account_id, const char *name,
+                             const char *language);
+
 #endif
