@@ -267,7 +267,7 @@ CREATE TABLE thread (
     line_id         TEXT NOT NULL REFERENCES line (id),
     contact_id      TEXT NOT NULL REFERENCES contact (id),
     created_at      INTEGER NOT NULL,
-    last_message_at INTEGER NOT NULL,
+    last_message_at INTEGER NOT NULL,                       -- 0: campaigns alone have written
     last_inbound_at INTEGER,                                -- by the platform's clock; NULL: never
     unread          INTEGER NOT NULL DEFAULT 0,             -- incoming messages not marked as read
     waiting_since   INTEGER,     -- of the first message that waits for an answer; NULL: none does
@@ -323,6 +323,7 @@ CREATE TABLE message (
     error         BLOB,               -- the platform's `errors` of a failed message
     created_at    INTEGER NOT NULL,
     changed       INTEGER NOT NULL DEFAULT 0, -- user.change_sequence of its last change
+    is_campaign   INTEGER NOT NULL DEFAULT 0 CHECK (is_campaign IN (0, 1)), -- a campaign sent it
     done_at       INTEGER,            -- it needs no answer, or no retry; NULL: that was not said
     by_id         TEXT,               -- who sent it: mbr_... or tok_...; NULL: the main token, or unknown
     by_name       TEXT,               -- its name then: it can be read after it is deleted

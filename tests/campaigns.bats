@@ -3,6 +3,7 @@
 load helpers/all
 load helpers/conventions
 load helpers/courier
+load helpers/inbox
 load helpers/routes
 load helpers/sender
 load helpers/webhook
@@ -408,6 +409,66 @@ template_status() {
     assert_json .data.delivery '{"sent":0,"delivered":1,"read":0,"failed":0}'
 }
 
+
+# The last digits of the phones in the order of the inbox, with a dash where the time is null.
+order() {
+    api GET '/v2/threads?limit=100'
+    gojq -r '[.data.items[] | select(.contact.phone | test("^\\+?155540")) | (.contact.phone
+        | ltrimstr("+") | .[-1:]) + (if .lastMessageAt then "" else "-" end)] | join(" ")' "$body"
+}
+
+@test "a campaign does not bury the inbox: threads keep their places, and new ones come last" {
+    writes wamid.bury.1 15554000001 1780000000 x
+    writes wamid.bury.2 15554000002 1780000100 x
+    draft '"templateName":"plain","language":"de"'
+    upload 'to\n15554000001\n15554000003\n15554000004\n'
+    fault '{"kind":"reset","match":{"recipient":"15554000004"}}'
+    start_sender
+    act start
+    eventually state_is finished
+    assert_equal "$(order)" '2 1 3-'
+    local failing
+    failing=$(db "SELECT id FROM outgoing WHERE recipient = '15554000004'")
+    row_is "$failing" unknown
+    take "$(payload "$(status_of wamid.bury.4 sent \
+        "\"recipient_id\":\"15554000004\",\"biz_opaque_callback_data\":\"$failing\"")")"
+    assert_equal "$(order)" '2 1 4- 3-'
+    eventually is_recorded "$failing"
+    take "$(payload "$(status_of "$(db "SELECT wamid FROM outgoing
+        WHERE recipient = '15554000003'")" failed '"recipient_id":"15554000003"')")"
+    assert_equal "$(order)" '2 1 4- 3-'
+    # what waits for an answer still does, and the failure is the campaign's
+    assert_json '[.data.items[] | select(.contact.phone | endswith("15554000001")) | .waitingSince
+        != null, .lastMessage.type]' '[true,"template"]'
+    assert_json '[.data.items[] | select(.contact.phone | test("1555400000[34]")) | .failedAt]' \
+        '[null,null]'
+    writes wamid.bury.3 15554000003 1780000050 x
+    assert_equal "$(order)" '2 3 1 4-'
+    api POST /v2/messages/send/text \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15554000004\",\"text\":\"x\"}"
+    assert_equal "$(order)" '4 2 3 1'
+}
+
+is_recorded() { # ID
+    [[ $(row "$1" is_recorded) == 1 ]]
+}
+
+@test "persons of a campaign who are merged or divided keep the place of their own messages" {
+    local contact
+    draft '"templateName":"plain","language":"de"'
+    upload 'to\n15554100001\n'
+    start_sender
+    act start
+    eventually state_is finished
+    take "$(payload "$(inbound wamid.merge.1 '' US.155541)")"
+    take "$(payload "$(inbound wamid.merge.2 15554100001 US.155541)")" # both are one person
+    contact=$(db "SELECT t.id FROM thread t JOIN contact c ON c.id = t.contact_id
+        WHERE c.phone = '15554100001'")
+    assert_equal "$(db "SELECT count(*), count(CASE WHEN t.last_message_at =
+        (SELECT max(m.timestamp) FROM message m WHERE m.thread_id = t.id AND m.is_campaign = 0)
+        THEN 1 END)
+        FROM thread t WHERE t.id = '$contact'")" '1|1'
+}
 
 @test "the list has the campaigns of the user, newest first; those of others are not found" {
     people 1

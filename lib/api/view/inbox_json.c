@@ -56,7 +56,8 @@ static void write_work(struct json_writer *w, const struct inbox_thread *thread)
 
 /* Writes the times and the last message. */
 static void write_activity(struct json_writer *w, const struct inbox_thread *thread) {
-    json_write_time(w, "lastMessageAt", thread->last_message_at);
+    json_write_time_or_null(w, "lastMessageAt",
+                            thread->last_message_at ? thread->last_message_at : INT64_MAX);
     if (thread->last_inbound_at == INT64_MIN)
         json_write_null(w, "windowEndsAt");
     else

@@ -106,14 +106,15 @@ static bool insert_message(struct store *store, const struct store_send *send,
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
-            "bsuid, by_id, by_name) "
+            "bsuid, by_id, by_name, is_campaign) "
             "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10, "
-            "?11, ?12, ?13, ?14)"};
-    return sql_run_later(
-        store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id), TEXT(send->wamid),
-        TEXT(send->type), INTEGER(send->now), TEXT(send->context_wamid), BLOB(send->body),
-        TEXT(send->user_id), INTEGER(thread->change), TEXT(phone_of(send)),
-        TEXT(phone_of(send) ? NULL : send->bsuid), TEXT(send->by_id), TEXT(send->by_name));
+            "?11, ?12, ?13, ?14, ?15)"};
+    return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
+                         TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
+                         TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
+                         INTEGER(thread->change), TEXT(phone_of(send)),
+                         TEXT(phone_of(send) ? NULL : send->bsuid), TEXT(send->by_id),
+                         TEXT(send->by_name), INTEGER(thread->is_campaign));
 }
 
 /* Completes a message that is known from its status only. */
@@ -121,11 +122,12 @@ static bool complete_message(struct store *store, const struct store_send *send,
                              const struct thread *thread, const char *thread_id) {
     static struct statement s = {
         .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
-               "context_wamid = ?5, changed = ?6, timestamp = ?7, by_id = ?8, by_name = ?9 "
+               "context_wamid = ?5, changed = ?6, timestamp = ?7, by_id = ?8, by_name = ?9, "
+               "is_campaign = ?10 "
                "WHERE id = ?1 AND source = 'status'"};
     return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
                          TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now),
-                         TEXT(send->by_id), TEXT(send->by_name));
+                         TEXT(send->by_id), TEXT(send->by_name), INTEGER(thread->is_campaign));
 }
 
 /* An answer of a member ends the member's claim of the thread. */
@@ -148,6 +150,15 @@ static void write_message(struct store *store, const struct store_send *send,
     }
 }
 
+/* Reads whether a campaign sends the message, and so whether it can be an answer. */
+static bool read_campaign(struct store *store, const struct store_send *send,
+                          struct thread *thread) {
+    const bool ok =
+        outgoing_read_campaign(store, send->user_id, send->outgoing_id, &thread->is_campaign);
+    thread->is_answer = !thread->is_campaign && thread_counts_type(send->type);
+    return ok;
+}
+
 enum store_result store_insert_send(struct store *store, const struct store_send *send) {
     char contact_id[ID_SIZE], thread_id[ID_SIZE];
     struct stored stored;
@@ -155,12 +166,11 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .user_id = send->user_id,
                             .line_id = send->line_id,
                             .contact_id = contact_id,
-                            .at = send->now,
-                            .is_answer = thread_counts_type(send->type)};
+                            .at = send->now};
     while (sql_transact(store))
         if (lock_send(store, send) && outgoing_accept(store, send) &&
-            read_stored(store, send, &stored) && !stored.has_send &&
-            find_or_insert_contact(store, send, contact_id) &&
+            read_campaign(store, send, &thread) && read_stored(store, send, &stored) &&
+            !stored.has_send && find_or_insert_contact(store, send, contact_id) &&
             change_next(store, send->user_id, &thread.change) &&
             thread_upsert(store, &thread, thread_id) &&
             end_claim(store, send, &thread, thread_id) &&

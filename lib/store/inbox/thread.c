@@ -23,8 +23,8 @@ static int64_t later_of(int64_t a, int64_t b) {
  * A message of the contact waits until a later one answers it, or it is marked as done. The
  * platform gives whole seconds: within its second a message counts from its arrival, so that an
  * answer that follows at once is one, and an answer before it is none. A message that failed
- * answers nothing. Old messages of the business app wait for nothing. A thread whose contact is
- * blocked does not wait. */
+ * answers nothing, nor does that of a campaign, whose failure is the campaign's alone. Old messages
+ * of the business app wait for nothing. A thread whose contact is blocked does not wait. */
 
 #define WAITS                                                                                      \
     "m.direction = 'in' AND m.source = 'webhook' AND " COUNTS_TYPE("m.") " AND m.done_at IS NULL "
@@ -51,13 +51,14 @@ static bool recount(struct store *store, const char *id) {
         .sql =
             "UPDATE thread SET answered_at = (SELECT m.timestamp FROM message m "
             "WHERE m.thread_id = thread.id AND m.direction = 'out' AND m.status <> 'failed' "
-            "AND " COUNTS_TYPE(
+            "AND m.is_campaign = 0 AND " COUNTS_TYPE(
                 "m.") " ORDER BY m.timestamp DESC LIMIT 1), "
                       "failed_at = (SELECT CASE WHEN m.status = 'failed' AND m.source <> 'history' "
                       "AND m.done_at IS NULL THEN m.timestamp END FROM message m "
                       "WHERE m.thread_id = thread.id AND m.direction = 'out' "
-                      "AND " COUNTS_TYPE("m.") " ORDER BY m.timestamp DESC, m.id DESC LIMIT 1) "
-                                               "WHERE id = ?1"};
+                      "AND m.is_campaign = 0 AND " COUNTS_TYPE(
+                          "m.") " ORDER BY m.timestamp DESC, m.id DESC LIMIT 1) "
+                                "WHERE id = ?1"};
     static struct statement wait = {
         .sql = "UPDATE thread SET waiting_since = CASE WHEN NOT " IS_BLOCKED(
             "thread.line_id",
@@ -180,7 +181,7 @@ void thread_read_ahead(struct store *store, struct thread *thread) {
 #define UPSERT_THREAD                                                                              \
     "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at, "          \
     "changed, last_inbound_at, unread, waiting_since, answered_at) "                               \
-    "VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, "                                                 \
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?12, ?6, ?7, ?8, "                                                \
     "CASE WHEN NOT " IS_BLOCKED(                                                                   \
         "?3",                                                                                      \
         "?4") " THEN CAST(?9 AS BIGINT) END, ?11) "                                                \
@@ -215,7 +216,8 @@ static bool upsert_thread(struct store *store, const struct thread *thread, char
                                            INTEGER(thread->is_unread),
                                            thread->is_unread ? INTEGER(thread->at) : NO_INTEGER,
                                            INTEGER(arrival_of(thread)),
-                                           thread->is_answer ? INTEGER(thread->at) : NO_INTEGER};
+                                           thread->is_answer ? INTEGER(thread->at) : NO_INTEGER,
+                                           INTEGER(thread->is_campaign ? 0 : thread->at)};
     const size_t count = sizeof parameters / sizeof *parameters;
     static struct statement upsert = {.sql = UPSERT_THREAD},
                             returning = {.sql = UPSERT_THREAD " RETURNING id"};
@@ -233,7 +235,7 @@ static bool upsert_thread(struct store *store, const struct thread *thread, char
 /* Adds a message to the thread, which was changed before. */
 static void add_message(struct thread_entry *known, const struct thread *thread) {
     known->is_pending = true;
-    known->at = later_of(known->at, thread->at);
+    known->at = later_of(known->at, thread->is_campaign ? INT64_MIN : thread->at);
     known->inbound_at = later_of(known->inbound_at, thread->is_inbound ? thread->at : INT64_MIN);
     known->unread += thread->is_unread;
     known->change = later_of(known->change, thread->change);

@@ -16,6 +16,7 @@ struct thread {
     bool is_inbound;    /* the message is from the contact */
     bool is_unread;     /* it counts as unread, and waits for an answer */
     bool is_answer;     /* it answers the messages before it */
+    bool is_campaign;   /* a campaign sent it: it does not move the thread up */
     int64_t arrived_at; /* of an inbound message, by our clock */
     bool is_read_ahead; /* set by thread_read_ahead */
 };
@@ -25,7 +26,8 @@ struct thread {
 void thread_read_ahead(struct store *store, struct thread *thread);
 
 /* Upserts the thread of the line and the contact; `at` becomes the time of its last message, and of
- * its last inbound one, if it is later. The thread's id is written to `id`. */
+ * its last inbound one, if it is later. That of a campaign's message does not; a thread that only
+ * campaigns have written to has the time 0. The thread's id is written to `id`. */
 bool thread_upsert(struct store *store, const struct thread *thread, char id[ID_SIZE]);
 
 /* Whether a message of this type is one of its own: no reaction, edit or deletion of another one.

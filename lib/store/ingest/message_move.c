@@ -98,7 +98,9 @@ static bool move_messages(const struct merge *m, struct move *move,
                 "AND " WITH_PHONE}};
     static struct statement refresh = {
         .sql = "UPDATE thread SET unread = unread + ?2, changed = ?3, last_message_at = "
-               "coalesce((SELECT max(timestamp) FROM message WHERE thread_id = ?1), created_at), "
+               "coalesce((SELECT timestamp FROM message WHERE thread_id = ?1 AND is_campaign = 0 "
+               "ORDER BY timestamp DESC LIMIT 1), CASE WHEN EXISTS (SELECT 1 FROM message "
+               "WHERE thread_id = ?1) THEN 0 ELSE created_at END), "
                "last_inbound_at = (SELECT max(timestamp) FROM message WHERE thread_id = ?1 "
                "AND direction = 'in') WHERE id = ?1"};
     const bool ok =

@@ -14,7 +14,8 @@ static bool is_old(const struct message_row *row) {
 }
 
 static bool is_answer(const struct message_row *row) {
-    return row->message->is_outgoing && !is_old(row) && thread_counts_type(row->message->type);
+    return row->message->is_outgoing && !is_old(row) && !row->is_campaign &&
+           thread_counts_type(row->message->type);
 }
 
 bool message_row_add_thread(struct ingest *in, const char *contact_id, bool counts_as_unread,
@@ -27,6 +28,7 @@ bool message_row_add_thread(struct ingest *in, const char *contact_id, bool coun
                             .is_inbound = !row->message->is_outgoing,
                             .is_unread = counts_as_unread,
                             .is_answer = is_answer(row),
+                            .is_campaign = row->is_campaign,
                             .arrived_at = in->now};
     thread_read_ahead(in->store, &thread);
     if (row->has_events && !update_event_read_ahead(in, contact_id))
@@ -43,8 +45,9 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
-            "bsuid) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"};
+            "bsuid, is_campaign) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+            "?17)"};
     const struct update_message *message = row->message;
     const struct contact *who = &message->who;
     return sql_run_later(
@@ -52,7 +55,8 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
         TEXT(message->wamid), TEXT(message->is_outgoing ? "out" : "in"), TEXT(row->source),
         TEXT(message->type), TEXT(row->status), INTEGER(message->timestamp),
         TEXT(message->context_wamid), BLOB(row->body), INTEGER(in->now), TEXT(in->owner.user_id),
-        INTEGER(row->change), TEXT(who->phone), TEXT(who->bsuid ? who->bsuid : who->parent_bsuid));
+        INTEGER(row->change), TEXT(who->phone), TEXT(who->bsuid ? who->bsuid : who->parent_bsuid),
+        INTEGER(row->is_campaign));
 }
 
 /* --- changes --- */

@@ -13,7 +13,8 @@ struct message_row {
     const struct update_message *message;
     struct slice body;
     int64_t change;
-    bool has_events; /* update_event_add_message follows */
+    bool has_events;  /* update_event_add_message follows */
+    bool is_campaign; /* a campaign sent it */
 };
 
 /* Upserts the thread of a new message, and takes the number of the change, which `row` gets. */

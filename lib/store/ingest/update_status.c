@@ -94,7 +94,9 @@ static bool insert_missing_message(struct ingest *in, const struct update_status
                               .message = &message,
                               .body = SLICE("")};
     id_make(made->id, "msg_", in->now);
-    return message_row_add_thread(in, contact->id, false, &row, made->thread_id) &&
+    return outgoing_read_campaign(in->store, in->owner.user_id, status->tracking,
+                                  &row.is_campaign) &&
+           message_row_add_thread(in, contact->id, false, &row, made->thread_id) &&
            message_row_insert(in, &row) && ingest_count(in, USAGE_OUT);
 }
 

@@ -46,7 +46,8 @@ static const struct export_list contact_parts[] = {
                  {"assigneeId", EXPORT_TEXT}},
      .statement =
          &(struct statement){.sql = "SELECT c.id, t.id, t.line_id, l.phone_number_id, "
-                                    "t.created_at, t.last_message_at, t.last_inbound_at, t.unread, "
+                                    "t.created_at, nullif(t.last_message_at, 0), "
+                                    "t.last_inbound_at, t.unread, "
                                     "t.waiting_since, t.done_at, t.assignee_id FROM contact c "
                                     "JOIN thread t ON t.contact_id = c.id "
                                     "JOIN line l ON l.id = t.line_id WHERE " ON_PAGE_OF_CONTACTS}},

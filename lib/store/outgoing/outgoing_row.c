@@ -13,6 +13,23 @@ bool outgoing_accept(struct store *store, const struct store_send *send) {
                          BLOB(SLICE("")));
 }
 
+static bool is_row(const char *callback_data) {
+    return callback_data && strncmp(callback_data, "out_", 4) == 0;
+}
+
+bool outgoing_read_campaign(struct store *store, const char *user_id, const char *callback_data,
+                            bool *is_campaign) {
+    static struct statement s = {.sql = "SELECT 1 FROM outgoing WHERE id = ?1 AND user_id = ?2 "
+                                        "AND campaign_id IS NOT NULL"};
+    *is_campaign = false;
+    if (!is_row(callback_data))
+        return true;
+    sql_start(store, &s, TEXT(callback_data), TEXT(user_id));
+    if ((*is_campaign = sql_row(store, &s)))
+        sql_stop(&s);
+    return !sql_failed(store);
+}
+
 /* Cancels what would send the message of a row again, if it waits. */
 static bool cancel_retries(struct store *store, const char *user_id, const char *id, int64_t now) {
     static struct statement s = {
@@ -29,10 +46,9 @@ bool outgoing_confirm(struct store *store, const char *user_id, const char *call
     static struct statement s = {
         .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?3, "
                "finished_at = ?4 WHERE id = ?1 AND user_id = ?2 AND state <> 'accepted'"};
-    return !callback_data || strncmp(callback_data, "out_", 4) != 0 ||
-           (sql_run_later(store, &s, TEXT(callback_data), TEXT(user_id), TEXT(wamid),
-                          INTEGER(now)) &&
-            cancel_retries(store, user_id, callback_data, now));
+    return !is_row(callback_data) || (sql_run_later(store, &s, TEXT(callback_data), TEXT(user_id),
+                                                    TEXT(wamid), INTEGER(now)) &&
+                                      cancel_retries(store, user_id, callback_data, now));
 }
 
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,

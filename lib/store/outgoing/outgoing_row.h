@@ -9,6 +9,11 @@
  * in this transaction. False on failure. */
 bool outgoing_accept(struct store *store, const struct store_send *send);
 
+/* *is_campaign: the callback data is the id of a row of the user that is of a campaign. False on
+ * failure. */
+bool outgoing_read_campaign(struct store *store, const char *user_id, const char *callback_data,
+                            bool *is_campaign);
+
 /* A status with this callback data shows that a message was accepted: so is its row, if the data is
  * the id of one; what waits to send its message again is cancelled. False on failure. */
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,

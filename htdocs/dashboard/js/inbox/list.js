@@ -72,8 +72,8 @@ function item(thread, {filters, selected, hasManyLines}) {
                 el('bdi', {class: 'thread-name'}, nameOf(contact)),
                 hasManyLines && el('span', {class: 'small muted'}, ' · ',
                     thread.line.name ?? thread.line.phoneNumber)),
-            el('time', {class: 'small muted', datetime: thread.lastMessageAt},
-                when(thread.lastMessageAt))),
+            thread.lastMessageAt && el('time', {class: 'small muted',
+                datetime: thread.lastMessageAt}, when(thread.lastMessageAt))),
         el('span', {class: 'thread-bottom'}, preview(thread.lastMessage), marks(thread),
             thread.assignee && el('span', {class: 'badge plain assignee-mark cut',
                 title: t('inbox.assign.present', {name: thread.assignee.name})},
@@ -91,8 +91,10 @@ function waitsLonger(a, b) {
     return a.waitingSince === b.waitingSince ? a.id < b.id : a.waitingSince < b.waitingSince;
 }
 
+// Those that only campaigns have written to come last.
 function isNewer(a, b) {
-    return a.lastMessageAt === b.lastMessageAt ? a.id > b.id : a.lastMessageAt > b.lastMessageAt;
+    const [first, second] = [a.lastMessageAt ?? '', b.lastMessageAt ?? ''];
+    return first === second ? a.id > b.id : first > second;
 }
 
 // threadList({filters, lines}) returns {root, change(threads), select(id), reload(), draw(),

@@ -251,7 +251,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
             return null;
         if (thread.waitingSince || thread.failedAt)
             return button(t('inbox.done'), markDone, {icon: 'check'});
-        return thread.doneAt && thread.doneAt > thread.lastMessageAt &&
+        return thread.doneAt && thread.doneAt > (thread.lastMessageAt ?? '') &&
             button(t('inbox.undone'), undo, {kind: 'quiet'});
     }
 
