@@ -363,6 +363,65 @@ template_status() {
     assert_equal "$(reached)" '0 0'
 }
 
+@test "a campaign keeps below the limits of its line and of each person" {
+    people 100
+    sandbox POST settings '{"messagesPerSecond":80,"pairMessages":1}' >/dev/null
+    start_sender
+    act start
+    eventually state_is finished
+    sandbox POST settings '{"messagesPerSecond":0,"pairMessages":0}' >/dev/null
+    counts_are accepted 100 || fail "$(cat "$body")"
+    assert_equal "$(reached)" '100 100' # no POST was refused
+}
+
+# Sets `at`, a time in ms, `posts` made until then and `accepted` ones.
+measure() {
+    posts=$(sent_count 'path=/messages&method=POST')
+    accepted=$(db "SELECT count(*) FROM outgoing WHERE state = 'accepted'")
+    at=$(date +%s%3N)
+}
+
+# The sender sends 40 a second to a platform that takes 16: as one of 200 a second where 80 go.
+@test "a sender that is too fast by 2.5 finds the limit, with less than 5 % of its POSTs refused" {
+    [[ -n ${TEST_FULL-} ]] || skip 'TEST_FULL=1 measures'
+    local at posts accepted began
+    people 1500
+    sandbox POST settings '{"messagesPerSecond":16}' >/dev/null
+    start_sender
+    act start
+    sleep 20
+    measure
+    began=("$at" "$posts" "$accepted")
+    sleep 60
+    measure
+    sandbox POST settings '{"messagesPerSecond":0}' >/dev/null
+    ((at -= began[0], posts -= began[1], accepted -= began[2]))
+    printf '# %d POSTs, %d accepted in %d ms\n' "$posts" "$accepted" "$at" >&3
+    (((posts - accepted) * 100 < 5 * posts)) || fail "$((posts - accepted)) of $posts refused"
+    ((accepted * 1000 >= 11 * at)) || fail "$accepted in $at ms"
+    eventually state_is finished
+    counts_are accepted 1500 || fail "$(cat "$body")"
+}
+
+@test "a template that the platform pauses in the middle keeps its other recipients for a resume" {
+    people 12
+    sandbox POST settings '{"templateMessages":5}' >/dev/null
+    start_sender
+    act start
+    eventually state_is paused
+    eventually counts_are sending 0
+    assert_text .data.reason template
+    local accepted
+    accepted=$(gojq .data.counts.accepted "$body")
+    ((accepted >= 5 && accepted < 12)) || fail "$(cat "$body")"
+    counts_are failed 0
+    sandbox POST settings '{"templateMessages":0}' >/dev/null
+    sandbox POST templates/72 '{"status":"APPROVED"}' >/dev/null
+    act resume
+    eventually state_is finished
+    counts_are accepted 12 || fail "$(cat "$body")"
+}
+
 @test "what the platform refuses for one recipient fails alone" {
     people 3
     fault '{"code":131026}'

@@ -274,6 +274,18 @@ static const struct control_member settings_members[] = {
     {"statusDelayMs", "the time between them"},
     {"serviceWindow", "false: each user counts as one who wrote in the last 24 hours, as with "
                       "`--no-service-window`"},
+    {"messagesPerSecond",
+     "the most messages of a number in a second; more are refused with 130429"},
+    {"pairMessages",
+     "the most messages of a number to a user at once, 45 at the platform, and one more "
+     "each 6 seconds; more are refused with 131056"},
+    {"marketingMessages",
+     "the most marketing templates to a user in 24 hours; more are accepted, and "
+     "fail with 131049"},
+    {"templateMessages",
+     "the number of messages after which a template is PAUSED, with its webhook; "
+     "more are refused with 132015"},
+    {"heldTemplates", "true: the `message_status` of templates is `held_for_quality_assessment`"},
     {NULL, NULL},
 };
 

@@ -13,6 +13,7 @@
 #include "state/node_state.h"
 #include "state/number.h"
 #include "state/sandbox.h"
+#include "state/send_limit.h"
 #include "state/settings.h"
 #include "state/template_list.h"
 #include "state/template_use.h"
@@ -182,6 +183,7 @@ static void clear(void) {
     token_clear();
     collection_clear(&templates, NULL);
     template_use_clear();
+    send_limit_clear();
     collection_clear(&flows, NULL);
     flow_asset_clear();
     media_clear();

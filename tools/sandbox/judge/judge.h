@@ -41,6 +41,7 @@ struct send {
     const char *recipient;  /* or NULL */
     bool is_marketing;      /* by the edge that takes marketing templates alone */
     bool template_accepted; /* the answer carries message_status */
+    bool is_of_marketing;   /* a template of this category, by any edge */
 };
 
 /* A type of message, or a kind of interactive message, whose rules have its name. */

@@ -253,6 +253,7 @@ bool template_check(struct send *send, const cJSON *content) {
         good = components_check(send, json_get(definition, "components"),
                                 json_get(content, "components"));
         send->template_accepted = good;
+        send->is_of_marketing = text_is(definition, "category", "MARKETING");
     }
     cJSON_Delete(definition);
     return good;

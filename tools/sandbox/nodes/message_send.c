@@ -4,6 +4,8 @@
 #include "state/chat.h"
 #include "state/node_state.h"
 #include "state/number.h"
+#include "state/send_limit.h"
+#include "state/settings.h"
 #include "state/template_list.h"
 #include "state/template_use.h"
 #include "state/wamid.h"
@@ -195,8 +197,22 @@ static int64_t find_failure(const struct send *send, const char *digits) {
     const char *user = send->to ? number_wa_id(digits) : send->recipient;
     if (number && number->fail_code != 0)
         return number->fail_code;
+    if (send->is_of_marketing && !send_limit_marketing(user))
+        return 131049;
     bool template = strcmp(send->type, "template") == 0;
     return template || window_is_open(send->phone->id, user) ? 0 : 131047;
+}
+
+/* Has the template paused, because so many of its messages were sent. */
+static void pause_template(const struct send *send, const char *template_id, const char *wamid) {
+    cJSON *update = cJSON_CreateObject();
+    cJSON_AddStringToObject(update, "id", arena_printf(send->exchange->arena, "pause-%s", wamid));
+    cJSON_AddStringToObject(update, "kind", "template_status");
+    cJSON_AddStringToObject(update, "wabaId", send->account->waba_id);
+    cJSON_AddStringToObject(update, "templateId", template_id);
+    cJSON_AddStringToObject(update, "event", "PAUSED");
+    cJSON_AddStringToObject(cJSON_AddObjectToObject(update, "message"), "reason", "NONE");
+    statuses_schedule(update, 0);
 }
 
 /* Keeps the message for the user's phone, with the template that it names. Automatic statuses
@@ -221,7 +237,19 @@ static void deliver(struct send *send, const char *digits, const char *wamid) {
         chat_add(&chat, "sent", wamid, buffer_slice(&members));
     if (item && failure == 0)
         template_use_add(wamid, item->id, send->is_marketing);
+    if (item && send_limit_ends_template(item->id))
+        pause_template(send, item->id, wamid);
     statuses_after_send(send, digits, wamid, failure);
+}
+
+/* Whether the limits of the settings let the message go. */
+static bool check_limits(struct send *send) {
+    const char *user =
+        send->to ? number_wa_id(text_digits(send->exchange->arena, send->to)) : send->recipient;
+    const int code = send_limit_check(send->phone->id, user);
+    if (code)
+        reply_error_as(send->exchange, code, 0, NULL, NULL);
+    return !code;
 }
 
 static void answer_send(struct send *send) {
@@ -235,7 +263,8 @@ static void answer_send(struct send *send) {
     print_contact(out, send, digits);
     print_text(out, "}],\"messages\":[{\"id\":", wamid);
     if (send->template_accepted)
-        buffer_add_text(out, ",\"message_status\":\"accepted\"");
+        print_text(out, ",\"message_status\":",
+                   settings.held_templates ? "held_for_quality_assessment" : "accepted");
     if (group)
         print_text(out, ",\"group_id\":", send->to ? send->to : send->recipient);
     buffer_add_text(out, "}]}");
@@ -273,7 +302,8 @@ static void answer(struct exchange *exchange, const struct target *target, bool 
     } else if (check_product(&send) && (!is_marketing || check_marketing(&send))) {
         if (json_get(send.body, "status") && !is_marketing)
             answer_read(&send);
-        else if (check_recipient(&send) && check_content(&send) && check_callback_data(&send))
+        else if (check_recipient(&send) && check_content(&send) && check_callback_data(&send) &&
+                 check_limits(&send))
             answer_send(&send);
     }
 }

@@ -28,6 +28,11 @@ static const struct json_field setting_fields[] = {
     {"automaticStatuses", JSON_FLAG, offsetof(struct settings, automatic_statuses)},
     {"statusDelayMs", JSON_NUMBER, offsetof(struct settings, status_delay_ms)},
     {"serviceWindow", JSON_FLAG, offsetof(struct settings, service_window)},
+    {"messagesPerSecond", JSON_NUMBER, offsetof(struct settings, messages_per_second)},
+    {"pairMessages", JSON_NUMBER, offsetof(struct settings, pair_messages)},
+    {"marketingMessages", JSON_NUMBER, offsetof(struct settings, marketing_messages)},
+    {"templateMessages", JSON_NUMBER, offsetof(struct settings, template_messages)},
+    {"heldTemplates", JSON_FLAG, offsetof(struct settings, held_templates)},
     {NULL, JSON_ELSEWHERE, 0},
 };
 

@@ -27,6 +27,12 @@ struct settings {
     bool automatic_statuses; /* sent, delivered, read after each accepted send */
     int64_t status_delay_ms; /* between them */
     bool service_window;     /* false: each user counts as one who wrote in the last 24 hours */
+    /* the limits of send_limit.h; 0: none */
+    int64_t messages_per_second; /* of a number */
+    int64_t pair_messages;       /* of a number to a user at once */
+    int64_t marketing_messages;  /* to a user in 24 hours */
+    int64_t template_messages;   /* of a template before it is paused */
+    bool held_templates;         /* they are held for a check of their quality */
 };
 
 /* The present settings: read under the read lock of the state. */

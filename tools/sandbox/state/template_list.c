@@ -117,8 +117,9 @@ bool template_settle(const char *id, const char *status, const char *reason) {
     struct arena *arena = memory_open();
     cJSON *template = cJSON_ParseWithLength(item->raw.p, item->raw.n);
     const char *before = json_text(template, "status");
-    const bool is_pending = before && strcmp(before, "PENDING") == 0;
-    if (is_pending) {
+    const char *wanted = strcmp(status, "PAUSED") == 0 ? "APPROVED" : "PENDING";
+    const bool settles = before && strcmp(before, wanted) == 0;
+    if (settles) {
         struct buffer raw = buffer_in(arena);
         json_set(template, "status", cJSON_CreateString(status));
         json_set(template, "rejected_reason", cJSON_CreateString(reason));
@@ -127,5 +128,5 @@ bool template_settle(const char *id, const char *status, const char *reason) {
     }
     cJSON_Delete(template);
     memory_close(arena);
-    return is_pending;
+    return settles;
 }

@@ -23,8 +23,10 @@ const struct account *template_owner(const char *id);
 const struct item *template_find(struct arena *arena, const struct account *account,
                                  const char *name, const char *language);
 
-/* Ends the review of a template that is PENDING: sets its status and the reason of a rejection.
- * False if it is gone or has another status. Called under the write lock. */
+/* Ends the review of a template that is PENDING, or pauses one that is APPROVED: sets its status
+ * and the reason of a rejection. False if it is gone or has another status. Called under the write
+ * lock.
+ */
 bool template_settle(const char *id, const char *status, const char *reason);
 
 #endif
