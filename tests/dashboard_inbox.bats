@@ -194,6 +194,14 @@ COMMIT;
 END
 }
 
+@test "a thread that only campaigns have written to is the last of the list, without a time" {
+    db "$(many_contacts 3)
+        UPDATE thread SET last_message_at = 0, unread = 0 WHERE id = 'thr_many000003'"
+    browse inbox campaign
+    db "DELETE FROM message WHERE id LIKE 'msg_many%'; DELETE FROM thread WHERE id LIKE 'thr_many%';
+        DELETE FROM contact WHERE id LIKE 'con_many%'"
+}
+
 @test "of 10,000 threads the newest are listed, and more on request" {
     db "$(many_contacts 10000)"
     browse inbox tenThousand

@@ -1406,6 +1406,21 @@ exports.voice = async ({page, open, logIn, logInAnew, step, api, BASE}) => {
     await page.getByText('This browser cannot record in a form that WhatsApp takes.').waitFor();
 };
 
+exports.campaign = async ({page, open, logIn, settled}) => {
+    await logIn();
+    await open('/inbox');
+    await page.locator('.thread').first().waitFor();
+    await settled(page);
+    const more = page.getByRole('button', {name: 'Show more'});
+    for (; await more.isVisible(); await settled(page))
+        await more.click();
+    const rows = await page.locator('.thread', {hasText: /Person [123]/}).evaluateAll((threads) =>
+        threads.map((thread) => [thread.querySelector('.thread-name').textContent,
+            Boolean(thread.querySelector('time'))]));
+    assert.deepEqual(rows, [['Person 2', true], ['Person 1', true], ['Person 3', false]]);
+    assert.match(await page.locator('.thread').last().innerText(), /Person 3/);
+};
+
 exports.tenThousand = async ({page, open, logIn, step, print, settled}) => {
     await logIn();
     step('the start makes no segmenter, which takes longer than all of its other scripts');
