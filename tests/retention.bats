@@ -196,7 +196,7 @@ sends() {
     db "SELECT id FROM outgoing WHERE user_id = '$(user_id)' ORDER BY id" | xargs
 }
 
-@test "queued sends that were not accepted go with the messages, by their end, and not those that wait" {
+@test "queued sends that ended go with the messages, by their end, and not those that wait" {
     local state
     make_user
     for state in failed unknown expired suppressed queued sending; do
@@ -215,6 +215,18 @@ sends() {
     prune
     assert_equal "$(sends)" "$(printf 'out_00%s ' new_expired new_failed new_queued new_sending \
         new_suppressed new_unknown queued sending | xargs)"
+    # those of a campaign are kept for longer otherwise, whatever became of them
+    for state in accepted cancelled failed; do
+        have_send "of_$state" "$state" "$A" 9
+    done
+    have_send of_new accepted "$A" 7
+    db "INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language, components, state,
+            valid_ms, created_at)
+        SELECT 'cmp_$LINE', a.user_id, a.id, l.id, 'C', 'offer', 'en', CAST('[]' AS BLOB), 'running', 1, 1
+        FROM line l JOIN account a ON a.id = l.account_id WHERE a.id = '$ACCOUNT';
+        UPDATE outgoing SET campaign_id = 'cmp_$LINE' WHERE id LIKE 'out_00of_%' AND account_id = '$ACCOUNT'"
+    prune
+    assert_equal "$(sends | xargs -n 1 | grep of_)" out_00of_new
     # the limit of all users stays where the retention is longer
     have_send month failed "$A" 31
     api PATCH /v2/retention -d '{"messageDays":365}'

@@ -16,7 +16,7 @@ enum {
 struct store_retention {
     const char *user_id, *email; /* email: of store_list_retention alone */
     int64_t message_days; /* messages by the platform's time, then threads and contacts without;
-                             queued sends that were not accepted, by their end */
+                             queued sends and those of campaigns, by their end */
     int64_t raw_days;     /* system messages and other updates, as the platform sent them */
 };
 

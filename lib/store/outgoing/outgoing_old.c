@@ -36,12 +36,11 @@ enum store_result store_delete_old_outgoing(struct store *store, int64_t now, si
 
 /* --- the retention of a user --- */
 
-/* Rows of the user that ended before ?2, and so were made before ?3, which the index has. Those
- * that were accepted or cancelled go earlier than any retention. */
+/* Rows of the user that ended before ?2, and so were made before ?3, which the index has; those of
+ * campaigns, too. */
 #define OLD_OF_USER                                                                                \
     "SELECT o.id FROM outgoing o WHERE o.user_id = ?1 "                                            \
-    "AND o.state IN ('failed', 'unknown', 'expired', 'suppressed') AND o.id < ?3 "                 \
-    "AND o.finished_at < ?2 "                                                                      \
+    "AND o.finished_at < ?2 AND o.id < ?3 AND NOT (o.state = 'accepted' AND o.is_recorded = 0) "   \
     "AND NOT EXISTS (SELECT 1 FROM contact c WHERE c.account_id = o.account_id "                   \
     "AND c.phone = o.recipient AND c.held_at IS NOT NULL) "                                        \
     "AND NOT EXISTS (SELECT 1 FROM contact c WHERE c.account_id = o.account_id "                   \
@@ -53,7 +52,8 @@ enum store_result store_delete_old_outgoing(struct store *store, int64_t now, si
 enum store_result outgoing_prune(struct store *store, const char *user_id, int64_t before,
                                  size_t *removed) {
     static struct statement find = {.sql = OLD_OF_USER "1"};
-    static struct statement s = {.sql = "DELETE FROM outgoing WHERE state <> 'accepted' "
+    static struct statement s = {.sql = "DELETE FROM outgoing WHERE "
+                                        "NOT (state = 'accepted' AND is_recorded = 0) "
                                         "AND id IN (" OLD_OF_USER "?4)"};
     char least[ID_SIZE];
     id_least(least, "out_", before);
