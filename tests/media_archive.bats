@@ -91,7 +91,7 @@ assert_downloaded() {
 
 @test "an attachment is copied once, and downloaded after the platform forgot it" {
     have_media
-    receive "$(printf '%s' "$hash" | xxd -r -p | base64)"
+    receive "$(printf '%s' "${hash^^}" | basenc -d --base16 | base64)"
     assert_equal "$(copy 'state, sha256, type, attempts')" "queued|$hash|image/png|0"
     assert_downloaded
     start_sender

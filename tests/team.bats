@@ -360,7 +360,7 @@ test_last_use() {
     ! grep -qaF "${KEY#sbk_}" "$file" || fail 'the token is there'
     hash=$(printf '%s' "$KEY" | sha256sum | cut -d ' ' -f 1)
     ! grep -qaF "$hash" "$file" || fail 'its hash is there'
-    ! xxd -p -c 64 "$file" | grep -qF "$hash" || fail 'the bytes of its hash are there'
+    ! basenc --base16 -w 0 "$file" | grep -qF "${hash^^}" || fail 'the bytes of its hash are there'
 }
 
 # bats test_tags=direct
