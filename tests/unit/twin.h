@@ -6,6 +6,7 @@
 #define SWITCHBOARD_TEST_TWIN_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "engine/sql.h"
 
 enum { TWINS = 8, MOST_ROUNDS = 100, LEAST_ROUNDS = 6, CELLS = 1024 };
+enum { TWIN_SECONDS = 120 };                /* a case has ended by then */
 enum { CASE_MS = 100, FULL_CASE_MS = 300 }; /* a case's time, and with TEST_FULL */
 
 struct twins {
@@ -190,13 +192,35 @@ static inline pid_t start_twin(const struct twins *twins, int twin) {
     pid_t pid = fork();
     if (pid != 0)
         return pid;
-    alarm(120);                /* a twin that crashes leaves the others waiting */
+    alarm(TWIN_SECONDS);       /* a twin that crashes leaves the others waiting */
     id_make(id, "non_", twin); /* the next id is random again, and not that of another twin */
     check_failed = 0;
     open_twin_store();
     run_rounds(twins, twin);
     store_close(store);
     _exit(check_failed != 0);
+}
+
+/* A process that prints what the sessions of the server do if the case takes too long. */
+static inline pid_t start_watch(void) {
+    pid_t pid = *database == '/' ? 0 : fork();
+    if (pid != 0 || *database == '/')
+        return pid;
+    sleep(TWIN_SECONDS - 20);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    execlp("psql", "psql", "-X", "-d", database, "-c",
+           "SELECT pid, state, wait_event_type, wait_event, now() - xact_start AS since, "
+           "pg_blocking_pids(pid) AS behind, left(query, 100) AS query FROM pg_stat_activity "
+           "WHERE datname = current_database()",
+           (char *)NULL);
+    _exit(1);
+}
+
+static inline void end_watch(pid_t pid) {
+    if (pid <= 0)
+        return;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
 }
 
 static inline void start_board(void) {
@@ -248,11 +272,13 @@ static inline void run_twins(const struct twins *twins, bool is_verbose) {
     fflush(stdout);
     for (int i = 0; i < TWINS; i++)
         pids[i] = start_twin(twins, i);
+    const pid_t watch = start_watch();
     for (int i = 0; i < TWINS; i++) {
         int status;
         waitpid(pids[i], &status, 0);
         check(status == 0, "%s: a twin ended with %d", twins->use_cases, status);
     }
+    end_watch(watch);
     open_twin_store();
     check(!board->faults, "%s: %d of %d calls: %s", twins->use_cases, board->faults, board->calls,
           board->fault);
