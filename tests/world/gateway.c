@@ -14,6 +14,7 @@
 #include "disk.h"
 #include "world.h"
 
+int campaigns_main(int argc, char **argv);
 int messages_main(int argc, char **argv);
 int platform_main(int argc, char **argv);
 int threads_main(int argc, char **argv);
@@ -47,6 +48,7 @@ static const struct {
     const char *script;
     int (*main)(int argc, char **argv);
 } programs[] = {
+    {"/v2/campaigns", campaigns_main},
     {"/v2/messages", messages_main},
     {"/platform/webhook", platform_main},
     {NULL, NULL},
@@ -253,7 +255,8 @@ void gateway_request(const struct request *request) {
     variables[n++] =
         (char *)(size_t)world_print("QUERY_STRING=%s", request->query ? request->query : "");
     if (request->body) {
-        variables[n++] = "CONTENT_TYPE=application/json";
+        variables[n++] = (char *)(size_t)world_print(
+            "CONTENT_TYPE=%s", request->type ? request->type : "application/json");
         variables[n++] = (char *)(size_t)world_print("CONTENT_LENGTH=%zu", strlen(request->body));
     }
     for (size_t i = 0; request->headers[i]; i++)
@@ -485,6 +488,18 @@ int64_t gateway_number(const char *sql) {
     return taken_number;
 }
 
+static const char *taken_text;
+
+static void take_text(sqlite3_stmt *row) {
+    taken_text = world_print("%s", (const char *)sqlite3_column_text(row, 0));
+}
+
+const char *gateway_text(const char *sql) {
+    taken_text = NULL;
+    gateway_rows(sql, take_text);
+    return taken_text;
+}
+
 /* Records of a full disk wait, which a courier stores at once. */
 static bool has_records(void) {
     struct kept_tally tally;
@@ -502,6 +517,7 @@ static const char *const next_work[] = {
     [SENDER] = "SELECT min(at) FROM (SELECT min(CASE state WHEN 'queued' THEN "
                "min(max(send_at, next_at), expires_at) ELSE 0 END) AS at FROM outgoing "
                "WHERE finished_at IS NULL UNION ALL "
+               "SELECT min(start_at) FROM campaign WHERE state = 'running' UNION ALL "
                "SELECT 0 FROM outgoing WHERE state = 'accepted' AND is_recorded = 0)",
 };
 

@@ -376,7 +376,7 @@ static void check_owners(void) {
 static void check_written(const struct written *written, size_t count) {
     const int number = all.people[written->person].number;
     const enum fate fate =
-        number == NO_ONE ? IS_STORED : erasures_fate(phone_of(number), written->wamid, written->at);
+        erasures_fate(number == NO_ONE ? "" : phone_of(number), written->wamid, written->at);
     if (fate == IS_ERASED ? count != 0 : count != 1 && !(fate == MAY_BE_ERASED && count == 0))
         world_violate("%s: its webhook was answered with 200, %s%zu messages are stored",
                       written->wamid, fate == IS_ERASED ? "its person was erased, and " : "and ",

@@ -156,13 +156,20 @@ static void reply(struct call *answer, int status, const char *body) {
              "HTTP/1.1 %d\r\nContent-Type: application/json\r\n\r\n", status);
 }
 
-/* The text of the send names the act: out-N. */
+/* The only parameter of a template. */
+static const char *parameter_of(struct json body) {
+    struct json component = json_first(json_find(body, "template.components"));
+    return json_text(json_get(json_first(json_get(component, "parameters")), "text"), &world.arena);
+}
+
+/* The text of the send names the act, out-N, and the parameter of a template its campaign. */
 static void accept_send(struct json body, struct call *answer, uint64_t *random) {
     const char *text = json_text(json_find(body, "text.body"), &world.arena);
     const char *row = json_text(json_get(body, "biz_opaque_callback_data"), &world.arena);
     const char *to = json_text(json_get(body, "to"), &world.arena);
+    const bool is_template = json_is(json_get(body, "template"));
     size_t number = 0;
-    if (!text || sscanf(text, "out-%zu", &number) != 1 || !to) {
+    if (!to || (!is_template && (!text || sscanf(text, "out-%zu", &number) != 1))) {
         world_violate("the platform got a send that no client made: %.*s", (int)json_raw(body).n,
                       json_raw(body).p);
         return;
@@ -175,8 +182,11 @@ static void accept_send(struct json body, struct call *answer, uint64_t *random)
         return;
     }
     row = row && strncmp(row, "out_", 4) == 0 ? row : NULL;
-    clients_accepted(number, wamid);
-    if (row)
+    if (is_template)
+        campaigns_accepted(parameter_of(body), wamid);
+    else
+        clients_accepted(number, wamid);
+    if (row && !is_template)
         queue_accepted(row, number, to, wamid);
     report_statuses(wamid, to, recipient, row, random);
     reply(answer, 200,
@@ -197,6 +207,11 @@ void platform_receive(struct call *call, uint64_t *random, int64_t *wait) {
         reply(call, 500, "{\"error\":{\"message\":\"Unknown\",\"code\":1,\"type\":\"x\"}}");
     } else if (now == THROTTLES) {
         reply(call, 429, "{\"error\":{\"message\":\"Rate\",\"code\":130429,\"type\":\"x\"}}");
+    } else if (strcmp(call->method, "GET") == 0) {
+        reply(call, 200,
+              "{\"data\":[{\"id\":\"1\",\"name\":\"offer\",\"language\":\"en\",\"status\":"
+              "\"APPROVED\",\"category\":\"MARKETING\",\"components\":[{\"type\":\"BODY\","
+              "\"text\":\"Offer {{1}}\"}]}]}");
     } else if (json_read(&world.arena, (struct slice){call->body, call->body_size}, &body,
                          &error)) {
         world_violate("the platform got a body that is not JSON");

@@ -37,15 +37,16 @@ static struct {
     uint64_t added;
 } events;
 
-enum { CALM_WORLDS = 24 };     /* one of so many is calm */
-enum { ERASING_WORLDS = 7 };   /* in one of so many people are erased */
-enum { QUEUEING_WORLDS = 6 };  /* in one of so many most sends are queued */
-enum { RETAINING_WORLDS = 5 }; /* in one of so many messages are kept for days alone */
-enum { KILLED_OF_100 = 12 };   /* callers of the platform in such a world */
+enum { CALM_WORLDS = 24 };      /* one of so many is calm */
+enum { ERASING_WORLDS = 7 };    /* in one of so many people are erased */
+enum { QUEUEING_WORLDS = 6 };   /* in one of so many most sends are queued */
+enum { RETAINING_WORLDS = 5 };  /* in one of so many messages are kept for days alone */
+enum { CAMPAIGNS_OF_100 = 10 }; /* acts that would be sends in such a world */
+enum { KILLED_OF_100 = 12 };    /* callers of the platform in such a world */
 
-static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",    "outage", "power",
-                                                 "full",  "clock", "courier", "move",   "keys",
-                                                 "token", "crowd", "erase"};
+static const char *const act_names[ACT_KINDS] = {"send",  "write", "fail",    "outage",  "power",
+                                                 "full",  "clock", "courier", "move",    "keys",
+                                                 "token", "crowd", "erase",   "campaign"};
 
 /* --- texts --- */
 
@@ -300,6 +301,7 @@ static void perform(const struct act *act, size_t number) {
     case ACT_TOKEN: gateway_replace_token(random); break;
     case ACT_CROWD: people_write_crowd(act); break;
     case ACT_ERASE: erasures_request(act); break;
+    case ACT_CAMPAIGN: campaigns_make(act); break;
     case ACT_KINDS: break;
     }
 }
@@ -357,6 +359,8 @@ static void make_acts(uint64_t seed) {
             share -= weights[kind++];
         if (kind == ACT_MOVE && world.erases)
             kind = ACT_ERASE;
+        if (kind == ACT_SEND && world.queues && random_chance(&random, CAMPAIGNS_OF_100))
+            kind = ACT_CAMPAIGN;
         at += random_chance(&random, 70) ? random_below(&random, 2000) * (SECOND / 1000)
                                          : random_below(&random, 3600) * SECOND;
         if (world.retains && random_chance(&random, 12))
@@ -376,12 +380,13 @@ static int64_t first_of(int64_t a, int64_t b) {
 static void cron(struct event *event) {
     uint64_t random = random_of(world.seed, (uint64_t)event->value + (UINT64_C(1) << 41));
     const int64_t courier = gateway_next_work(COURIER), sender = gateway_next_work(SENDER);
-    const int64_t next = clients_await_sender() ? 0 : first_of(courier, sender);
+    const bool is_awaited = clients_await_sender() || campaigns_await_sender();
+    const int64_t next = is_awaited ? 0 : first_of(courier, sender);
     const int64_t now = world_host_clock();
     int64_t pause = CRON_SECONDS * SECOND;
     if (courier >= 0 && courier <= now)
         gateway_run_courier(0, random);
-    if (clients_await_sender() || (sender >= 0 && sender <= now))
+    if (is_awaited || (sender >= 0 && sender <= now))
         gateway_run_sender((1 + random_below(&random, 90)) * SECOND, random);
     if (next > now + 10 * 60000 && world_now() > world.quiet_at)
         pause = (next - now) * 1000;
@@ -392,7 +397,7 @@ static void cron(struct event *event) {
 
 static bool all_is_done(void) {
     return world_now() > world.quiet_at && gateway_token && clients_are_done() &&
-           platform_is_done() && erasures_are_done() && gateway_is_idle() &&
+           platform_is_done() && erasures_are_done() && campaigns_are_done() && gateway_is_idle() &&
            gateway_next_work(COURIER) < 0 && gateway_next_work(SENDER) < 0;
 }
 
@@ -420,11 +425,14 @@ static void begin(uint64_t seed) {
     receivers_begin();
     clients_begin();
     queue_begin();
+    campaigns_begin();
 }
 
 /* Lets the time pass in which messages are kept; then nothing of them is left. */
 static void outlive(void) {
     world_shared->now += (RETENTION_LEAST_DAYS + 1) * DAY;
+    world_shared->power_fails_in = world_shared->disk_fills_in = 0; /* acts at the very end */
+    world_shared->is_disk_full = false;
     gateway_run_courier(MINUTE, random_of(world.seed, 12));
     run_until(gateway_is_idle, INT64_MAX);
     rules_check_retention();
@@ -449,6 +457,7 @@ static char *play(uint64_t seed) {
         people_check();
         clients_check();
         queue_check();
+        campaigns_check();
         erasures_check();
         rules_check();
         if (world.retains)

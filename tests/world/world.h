@@ -22,19 +22,20 @@ enum { ACTS = 400, RECEIVERS = 4 };
 enum { CROWD = 320 }; /* receivers of another user, which hang: more than half of all slots */
 
 enum act_kind {
-    ACT_SEND,    /* a client sends a text to a person, and repeats it until it has an answer */
-    ACT_WRITE,   /* a person writes */
-    ACT_FAIL,    /* a receiver behaves otherwise for a time */
-    ACT_OUTAGE,  /* the platform behaves otherwise for a time */
-    ACT_POWER,   /* the host's power fails */
-    ACT_FULL,    /* the host's disk is full for a time */
-    ACT_CLOCK,   /* the host's clock is set */
-    ACT_COURIER, /* a courier runs for a time, beside those that cron starts */
-    ACT_MOVE,    /* a number changes its owner, or a person the user id */
-    ACT_KEYS,    /* the operator makes a new key */
-    ACT_TOKEN,   /* the operator makes a new token, which ends the old one */
-    ACT_CROWD,   /* an event of the user whose receivers all hang */
-    ACT_ERASE,   /* the operator erases a person, in place of a move */
+    ACT_SEND,     /* a client sends a text to a person, and repeats it until it has an answer */
+    ACT_WRITE,    /* a person writes */
+    ACT_FAIL,     /* a receiver behaves otherwise for a time */
+    ACT_OUTAGE,   /* the platform behaves otherwise for a time */
+    ACT_POWER,    /* the host's power fails */
+    ACT_FULL,     /* the host's disk is full for a time */
+    ACT_CLOCK,    /* the host's clock is set */
+    ACT_COURIER,  /* a courier runs for a time, beside those that cron starts */
+    ACT_MOVE,     /* a number changes its owner, or a person the user id */
+    ACT_KEYS,     /* the operator makes a new key */
+    ACT_TOKEN,    /* the operator makes a new token, which ends the old one */
+    ACT_CROWD,    /* an event of the user whose receivers all hang */
+    ACT_ERASE,    /* the operator erases a person, in place of a move */
+    ACT_CAMPAIGN, /* the operator makes a campaign, in place of a send */
     ACT_KINDS
 };
 
@@ -99,6 +100,7 @@ struct answer {
 
 struct request {
     const char *method, *script, *info, *query, *body;
+    const char *type;       /* of the body; NULL: JSON */
     const char *headers[8]; /* NAME=VALUE of CGI; ends with NULL */
     void (*end)(void *subject, const struct answer *answer);
     void *subject;
@@ -138,6 +140,8 @@ struct sqlite3_stmt;
 void gateway_rows(const char *sql, void (*take)(struct sqlite3_stmt *row));
 /* The same: the number of the only row; -1: there is none. */
 int64_t gateway_number(const char *sql);
+/* The same: the text; NULL: there is none. */
+const char *gateway_text(const char *sql);
 enum worker { COURIER, SENDER };
 
 /* When the worker has work next, ms of the host's clock; -1: none. A courier: the next delivery or
@@ -213,6 +217,17 @@ void queue_took(const char *id, size_t number, const char *phone, int64_t send_a
 void queue_accepted(const char *id, size_t number, const char *phone, const char *wamid);
 /* Each row has the outcome that the platform has. */
 void queue_check(void);
+
+/* --- campaigns (campaigns.c) --- */
+
+void campaigns_begin(void);
+void campaigns_make(const struct act *act);
+/* The platform accepts the template with this parameter. */
+void campaigns_accepted(const char *text, const char *wamid);
+bool campaigns_are_done(void);
+bool campaigns_await_sender(void); /* one is to be started */
+/* Each person got it once at most, and the rows say so. */
+void campaigns_check(void);
 
 /* --- rules of the database (rules.c) --- */
 
