@@ -206,6 +206,7 @@ erase() {
     "$OUT/tools/courier" --once >/dev/null 2>&1
 }
 
+# The row and its file are gone.
 no_file() {
     [[ -z $(files) && $(db 'SELECT count(*) FROM media_copy') == 0 ]]
 }
@@ -261,6 +262,104 @@ is_copying() {
     db 'UPDATE sender_lease SET lease_until = 1'
     start_sender next
     eventually copy_is done
+    assert_equal "$(files)" "$(file_of "$hash")"
+}
+
+# A sender is killed while it writes the file of the message.
+kill_while_copying() {
+    fault '{"match":{"path":"whatsapp_business"},"kind":"delay","ms":600000}'
+    start_sender
+    eventually is_copying
+    stop_sender sender KILL
+    sandbox DELETE faults >/dev/null
+    db 'UPDATE sender_lease SET lease_until = 1; UPDATE media_copy SET next_attempt_at = 0'
+}
+
+@test "a killed sender's unfinished file goes, also when the platform then does not know the media" {
+    have_media
+    receive
+    kill_while_copying
+    forget_media
+    db 'UPDATE media_copy SET attempts = 2'
+    start_sender
+    eventually copy_is gone
+    assert_equal "$(files)" ''
+}
+
+@test "a killed sender's unfinished file goes, also when another message then brings the same content" {
+    have_media 5000 79
+    receive "$hash"
+    kill_while_copying
+    db "UPDATE media_copy SET next_attempt_at = 9000000000000"
+    receive "$hash"
+    start_sender
+    eventually copy_is done
+    db 'UPDATE media_copy SET next_attempt_at = 0 WHERE next_attempt_at IS NOT NULL'
+    eventually all_are_done
+    assert_equal "$(files)" "$(file_of "$hash")"
+}
+
+all_are_done() {
+    [[ $(db "SELECT count(*) FROM media_copy WHERE state <> 'done'") == 0 ]]
+}
+
+# A failed attempt left nothing but a row that will be tried again.
+assert_tried_again() {
+    eventually has_failed
+    assert_equal "$(copy 'state, attempts')" 'queued|1'
+    assert_equal "$(files)" ''
+}
+
+@test "a file that is not the one which the platform announced is not kept, and tried again" {
+    local kind
+    for kind in '"kind":"html"' '"body":"other bytes"' '"kind":"truncate","bytes":2000'; do
+        have_media
+        receive
+        fault "{\"match\":{\"path\":\"whatsapp_business\"},$kind}"
+        start_sender
+        assert_tried_again
+        db 'UPDATE media_copy SET next_attempt_at = 0'
+        eventually copy_is done
+        assert_equal "$(files)" "$(file_of "$hash")"
+        stop_sender
+        db 'DELETE FROM media_copy'
+        rm -rf "${ARCHIVE:?}"/*
+    done
+    grep -qF 'its SHA-256 is not that which the platform names' "$LOG"
+}
+
+# Runs a sender for which so many of 1,000 blocks of the disk are free: start_sender_with BLOCKS
+start_sender_with() {
+    local blocks
+    printf -v blocks '%016x' 4096 1000 "$1" "$1"
+    blocks=$(fold -w 16 <<<"$blocks" | while read -r number; do
+        fold -w 2 <<<"$number" | tac | tr -d '\n'
+    done)
+    env -u SWITCHBOARD_CONFINE_KILLS strace -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=fstatfs \
+        -e "inject=fstatfs:poke_exit=@arg2=0000000000000000$blocks" \
+        "$OUT/tools/sender" --pid-file "$STACK/full.pid" >/dev/null 2>&1 3>&- &
+}
+
+stop_full_sender() {
+    kill "$(cat "$STACK/full.pid")"
+    wait $! || true
+    db 'DELETE FROM sender_lease'
+}
+
+@test "while no more than 10 % of the disk is free no copy begins, and attachments wait" {
+    have_media
+    receive
+    start_sender_with 100
+    eventually grep -q 'less than 10 % of the disk is free; attachments wait' "$LOG"
+    assert_equal "$(copy 'state, attempts')" 'queued|0'
+    db "UPDATE media_copy SET state = 'removed'" # removals go on
+    eventually no_file
+    stop_full_sender
+    start_sender_with 101
+    have_media
+    receive
+    eventually copy_is done
+    stop_full_sender
     assert_equal "$(files)" "$(file_of "$hash")"
 }
 

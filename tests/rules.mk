@@ -79,7 +79,8 @@ $(STARVED)/tools/courier: LIBS = $(SQLITE) $(SODIUM) $(CURL)
 $(STARVED_PROGRAMS): FORM = $(DYNAMIC) -Wl,--wrap=main
 
 # The sweeps of `make torture`, which tries all their points; `make test` tries a part of them.
-TORTURE := sweeps sweeps_stored courier_sweep key_killed key_steps_killed starved_pool
+TORTURE := sweeps sweeps_stored courier_sweep media_archive_sweep key_killed \
+    key_steps_killed starved_pool
 
 # --- The soak: random traffic and random failures for SOAK_SECONDS, default five minutes ---------
 SOAK := $(BUILD)/soak

@@ -101,6 +101,8 @@ static enum store_result record_failure(const struct copying *copying, struct st
     const int64_t next_at = step.now + wait_of(slot->row.attempts);
     if (!slot->state && next_at > slot->row.created_at + most_ms)
         slot->state = "failed";
+    if (slot->state) /* before the row ends, after which its unfinished file is not looked for */
+        media_file_drop(slot->archive, &slot->row);
     const enum store_result result = store_delay_media_copy(store, &step, slot->state, next_at);
     if (result != STORE_OK)
         return result;
@@ -340,6 +342,7 @@ static enum store_result use_same(struct copying *copying, struct store *store, 
     if (file < 0)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     close(file);
+    media_file_drop(archive, row);
     struct media_copy_step step = step_of(copying, &same);
     result = store_name_media_copy(store, &step);
     if (result == STORE_OK && step.done)

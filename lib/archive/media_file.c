@@ -101,6 +101,12 @@ void media_file_end(const char *archive, const struct store_media_copy *row, int
     close(file);
 }
 
+void media_file_drop(const char *archive, const struct store_media_copy *row) {
+    char part[PATH_MAX];
+    if (part_path(part, archive, row))
+        unlink(part);
+}
+
 bool media_file_remove(const char *archive, const struct store_media_copy *row, bool is_shared) {
     char part[PATH_MAX], path[PATH_MAX];
     if (!part_path(part, archive, row) || (unlink(part) != 0 && errno != ENOENT))

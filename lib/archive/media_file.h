@@ -19,6 +19,9 @@ bool media_file_place(const char *archive, const struct store_media_copy *row, i
 /* Closes the file; if it has not got its name, removes it. */
 void media_file_end(const char *archive, const struct store_media_copy *row, int file);
 
+/* Removes an unfinished file of the row, which a process that was killed left. */
+void media_file_drop(const char *archive, const struct store_media_copy *row);
+
 /* Removes what there is of the row: an unfinished file, and the file unless it is shared. False
  * with errno when a file remains. */
 bool media_file_remove(const char *archive, const struct store_media_copy *row, bool is_shared);
