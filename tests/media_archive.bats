@@ -467,3 +467,103 @@ is_delayed() {
     eventually no_file
     api PATCH /v2/retention -d '{"messageDays":null}'
 }
+
+# Runs `switchboard archive VERB`, which ends with a status and says: archive VERB STATUS TEXT
+archive() {
+    run switchboard archive "$1"
+    assert_equal "$status: $output" "$2: $3"
+}
+
+@test "archive check finds what a restored backup does not know and what it lacks, and repair mends both" {
+    local user kept lost
+    have_media
+    start_sender
+    receive
+    eventually copy_is done
+    kept=$hash user=$(user_id)
+    rm -f "$STACK/backup"
+    [[ -n ${SERVER-} ]] || switchboard backup "$STACK/backup" >/dev/null
+    have_media
+    receive
+    eventually copy_is done
+    stop_sender
+    archive check 0 '2 files: 0 of no message, 0 missing'
+    lost=$(file_of "$hash")
+    if [[ -n ${SERVER-} ]]; then
+        db "DELETE FROM media_copy WHERE sha256 = '$hash'"
+    else
+        run switchboard restore "$STACK/backup"
+        [[ $output == *'`switchboard archive check`'* ]] || fail "$output"
+        rm "$DB.before-restore"
+    fi
+    rm "$ARCHIVE/$(file_of "$kept")"
+    mkdir -p "$ARCHIVE/other"
+    touch "$ARCHIVE/README" "$ARCHIVE/other/file" "${ARCHIVE}/${lost%/*}/notes" \
+        "$ARCHIVE/${lost%/*}/msg_killed.part"
+    archive check 1 '2 files: 2 of no message, 1 missing'
+    archive repair 0 '2 files: 2 of no message were removed, 1 missing, which are copied again'
+    assert_equal "$(files)" "$(printf '%s\n' ./README ./other/file "${lost%/*}/notes" | sort)"
+    db 'DELETE FROM sender_lease'
+    start_sender
+    eventually all_are_done
+    archive check 0 '1 files: 0 of no message, 0 missing'
+    assert_equal "$(sha256sum <"$ARCHIVE/$(file_of "$kept")")" "$kept  -"
+    assert_equal "$(switchboard archive check --json)" \
+        '{"files":1,"unknownFiles":0,"missingFiles":0,"isRepaired":false}'
+}
+
+@test "archive check sees a file of another size, and repair leaves an archive alone that has no file" {
+    local file
+    have_media
+    start_sender
+    receive
+    eventually copy_is done
+    stop_sender
+    file=$ARCHIVE/$(file_of "$hash")
+    truncate -s 10 "$file"
+    archive check 1 '1 files: 0 of no message, 1 missing'
+    mv "$file" "$BATS_TEST_TMPDIR/moved"
+    run switchboard archive repair
+    assert_equal "$status" 1
+    [[ $output == *"$ARCHIVE has no file: is it mounted?"* ]] || fail "$output"
+    assert_equal "$(copy state)" 'done'
+    rm -r "$ARCHIVE"
+    run switchboard archive check
+    [[ $status == 1 && $output == *"$ARCHIVE: No such file or directory"* ]] || fail "$output"
+    write_config
+    run switchboard archive check
+    [[ $status == 1 && $output == *'media_archive is not set'* ]] || fail "$output"
+}
+
+@test "archive repair keeps the unfinished file of a copy that still runs" {
+    have_media
+    receive
+    fault '{"match":{"path":"whatsapp_business"},"kind":"delay","ms":600000}'
+    start_sender
+    eventually is_copying
+    archive repair 0 '1 files: 0 of no message were removed, 0 missing, which are copied again'
+    sandbox DELETE faults >/dev/null
+    eventually copy_is done
+    assert_equal "$(files)" "$(file_of "$hash")"
+}
+
+@test "a deleted user's copies stay with its messages, and go with its persons; those of others stay" {
+    local mine
+    have_media 5000 90
+    start_sender
+    receive
+    eventually copy_is done
+    mine=$(file_of "$hash")
+    make_user LATE_
+    local ACCOUNT=$LATE_ACCOUNT WABA=$LATE_WABA LINE=$LATE_LINE
+    from=1668$((1000000 + $(next_number)))
+    have_media 5000 90
+    receive
+    eventually copy_is done
+    assert_equal "$(files)" "$(printf '%s\n' "$mine" "$(file_of "$hash")" | sort)"
+    switchboard user delete "$LATE_EMAIL" >/dev/null
+    switchboard archive check
+    erase
+    eventually is_alone
+    assert_equal "$(files)" "$mine"
+}

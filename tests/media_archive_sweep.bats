@@ -23,8 +23,8 @@ setup_file() {
         '"type":"image","image":{"id":"7001","mime_type":"image/png"}')")"
     content=$(sandbox GET media/7001/content | sha256sum)
     month=$(db 'SELECT month FROM media_copy')
-    export hash=${content%% *} month
-    export place=./$(db 'SELECT user_id FROM media_copy')/$month
+    place=./$(db 'SELECT user_id FROM media_copy')/$month
+    export hash=${content%% *} month place
 }
 
 setup() {

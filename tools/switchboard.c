@@ -368,6 +368,17 @@ const struct command commands[] = {
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_WEBHOOK_ID},
      .summary = "delete a webhook; the events that wait for it are cancelled"},
 
+    {.noun = "archive", .verb = "check", .needs = NEEDS_STORE, .run = archive_check,
+     .summary = "compare the files of media_archive with the database",
+     .details = "Counts the files that no message has, as after the restoration of a backup, and\n"
+                "the messages whose file is missing. The status is 1 if there are some. It reads\n"
+                "all names, and no content."},
+    {.noun = "archive", .verb = "repair", .needs = NEEDS_STORE, .run = archive_repair,
+     .summary = "remove the files of media_archive that no message has, and copy missing ones again",
+     .details = "The sender copies a missing file if the platform still has it. Files that are\n"
+                "removed cannot be copied again once the platform has forgotten them: run it when\n"
+                "the database is the right one."},
+
     {.noun = "retention", .verb = "list", .needs = NEEDS_STORE, .run = retention_list,
      .summary = "list the users for whom a retention is set"},
     {.noun = "retention", .verb = "set", .needs = NEEDS_STORE, .run = retention_set,

@@ -434,6 +434,7 @@ static enum store_result look(struct copying *copying, struct resources *resourc
     enum store_result result = store_list_media_copies(store, &copying->planning, clock_now(),
                                                        ROWS_AT_ONCE, &rows, &found);
     const bool may_copy = result == STORE_OK && found > 0 && has_room(copying, archive);
+    copying->is_behind = false;
     for (size_t i = 0; i < found && result == STORE_OK; i++) {
         struct copying_slot *slot = find_slot(copying);
         if (is_in_flight(copying, &rows[i]))
@@ -442,6 +443,7 @@ static enum store_result look(struct copying *copying, struct resources *resourc
             result = remove_copy(copying, store, archive, &rows[i]);
         else if (slot && may_copy)
             result = begin(copying, store, resources, slot, &rows[i]);
+        copying->is_behind = copying->is_behind || (!slot && may_copy && !rows[i].is_removed);
     }
     copying->next_look = clock_monotonic() + LOOK_MS;
     arena_reset(&copying->planning);
@@ -469,17 +471,21 @@ bool copying_may_go_on(const struct copying *copying) {
     return false;
 }
 
+/* Twice a second, and while more waits as soon as a slot is free. */
+static bool must_look(struct copying *copying, const struct resources *resources) {
+    return *resources->config.media_archive &&
+           (clock_monotonic() >= copying->next_look || (copying->is_behind && find_slot(copying)));
+}
+
 enum store_result copying_go_on(struct copying *copying, struct resources *resources,
                                 bool is_stopping) {
     enum store_result result = STORE_OK;
-    const bool looks =
-        !is_stopping && *resources->config.media_archive && clock_monotonic() >= copying->next_look;
-    struct store *store = looks || copying_may_go_on(copying) ? resources_store(resources) : NULL;
+    struct store *store = copying_may_go_on(copying) ? resources_store(resources) : NULL;
     for (size_t i = 0; i < COPYING_SLOTS && store && result == STORE_OK; i++)
         result = go_on(copying, resources, store, &copying->slots[i]);
-    if (store && looks && result == STORE_OK)
-        result = look(copying, resources, store);
-    return result;
+    if (is_stopping || result != STORE_OK || !must_look(copying, resources))
+        return result;
+    return (store = resources_store(resources)) ? look(copying, resources, store) : result;
 }
 
 void copying_abandon(struct copying *copying) {

@@ -47,6 +47,7 @@ struct copying {
     struct copying_slot slots[COPYING_SLOTS];
     int64_t next_look; /* monotonic */
     bool is_full;      /* of the disk; it was logged */
+    bool is_behind;    /* more rows were due than slots were free */
 };
 
 void copying_open(struct copying *copying, CURLM *multi, const char *owner);

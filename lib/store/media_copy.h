@@ -72,4 +72,23 @@ enum store_result store_find_media_copy(struct store *store, struct arena *arena
                                         const char *account_id, const char *media_id,
                                         struct store_media_copy *copy);
 
+/* --- the check of the archive: files without a row, and rows without their file --- */
+
+/* Lists the rows with a copy after the one of `after`, a message's id, in their order. */
+enum store_result store_list_kept_media(struct store *store, struct arena *arena, const char *after,
+                                        size_t limit, struct store_media_copy **rows,
+                                        size_t *count);
+
+/* Whether a row names the file: with `file->sha256` one that has its name, else the unfinished one
+ * of `file->message_id`. STORE_NOT_FOUND: none does. */
+enum store_result store_find_media_file(struct store *store, const struct store_media_copy *file);
+
+/* Calls `remove` unless a row names the file, within a transaction in which no sender places one.
+ * `*done`: `remove` was called, and returned true. */
+enum store_result store_drop_media_file(struct store *store, const struct store_media_copy *file,
+                                        bool (*remove)(void *context), void *context, bool *done);
+
+/* Queues the copy of a row again whose file is missing. `now`: ms. */
+enum store_result store_repeat_media_copy(struct store *store, const char *message_id, int64_t now);
+
 #endif

@@ -591,6 +591,25 @@ static inline void copy_row(const char *owner, struct store_media_copy row, bool
         does(store_delay_media_copy(store, &step, "gone", 0));
 }
 
+static inline bool keep_file(void *context) {
+    (void)context;
+    fault("a file that a row names was removed");
+    return false;
+}
+
+/* The check of the archive, of rows that are copied meanwhile. */
+static inline void check_media(void) {
+    struct store_media_copy *rows;
+    size_t count;
+    bool is_removed;
+    if (!does(store_list_kept_media(store, &scratch, "", 4, &rows, &count)))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        does(store_drop_media_file(store, &rows[i], keep_file, NULL, &is_removed));
+        does(store_repeat_media_copy(store, rows[i].message_id, now));
+    }
+}
+
 static inline void copy_media(int twin, int round) {
     const char *owner = text("snd_%d", twin);
     struct store_update update = message_of(text("wamid.copy.%d", round), "15550001", NULL);
@@ -604,6 +623,8 @@ static inline void copy_media(int twin, int round) {
         for (size_t i = 0; i < count; i++)
             copy_row(owner, rows[i], twin % 2);
     does(store_end_sender_lease(store, owner, now));
+    if (!twin)
+        check_media();
 }
 
 static inline void verify_copies(int rounds) {

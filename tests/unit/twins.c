@@ -38,7 +38,7 @@ static const struct twins cases[] = {
      "store_delete_old_campaigns",
      make_thread, run_campaign, verify_campaigns, false},
     {"store_begin_media_copy store_name_media_copy store_place_media_copy store_delay_media_copy "
-     "store_remove_media_copy store_ingest",
+     "store_remove_media_copy store_drop_media_file store_repeat_media_copy store_ingest",
      make_thread, copy_media, verify_copies, false},
     {"store_claim_thread store_release_claim store_insert_send", make_thread, answer_at_once, NULL,
      false},

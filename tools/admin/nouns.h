@@ -50,6 +50,8 @@ int contact_release(struct invocation *call);
 int contact_erase(struct invocation *call);
 int contact_export(struct invocation *call);
 int message_list(struct invocation *call);
+int archive_check(struct invocation *call);
+int archive_repair(struct invocation *call);
 
 int forms_sync(struct invocation *call);
 
