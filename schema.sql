@@ -935,7 +935,7 @@ CREATE TABLE sender_lease (
     lease_until INTEGER NOT NULL
 ) STRICT;
 
--- The attachments that persons sent while `media_archive` was set, and their copies
+-- The files of messages, received or sent while `media_archive` was set, and their copies
 -- (lib/store/media_copy.h): the file USER/MONTH/SHA256 below that directory, which several rows may
 -- name. A row stays, as `removed`, when its message is deleted, until its file is.
 CREATE TABLE media_copy (

@@ -23,6 +23,7 @@
 #include "graph/splice.h"
 #include "payload/recipient.h"
 #include "store/block.h"
+#include "store/media_copy.h"
 #include "web/multipart.h"
 
 /* --- links in answers: `rewrite` functions of edges ---
@@ -31,18 +32,20 @@
  * and WABAs by the caller's (graph_callbacks.h). If public_url is not set, an answer with such a
  * link fails. */
 
+static struct slice fail_link(struct request *rq) {
+    fail(rq, INTERNAL,
+         "The answer holds a link, and the gateway cannot make one of its own: its operator must "
+         "set public_url.");
+    return (struct slice){NULL, 0};
+}
+
 /* Returns the changed answer; the body as it is when nothing changed. Fails the request when the
  * answer has a link, but the gateway has no URL. */
 static struct slice finish_links(struct request *rq, struct slice body, struct json answer,
                                  struct slice changed) {
     if (slice_equal(json_raw(answer), changed))
         return body;
-    if (*rq->config->public_url)
-        return changed;
-    fail(rq, INTERNAL,
-         "The answer holds a link, and the gateway cannot make one of its own: its operator must "
-         "set public_url.");
-    return (struct slice){NULL, 0};
+    return *rq->config->public_url ? changed : fail_link(rq);
 }
 
 /* The token for links: that of the query, percent-encoded; NULL when there is none. */
@@ -75,16 +78,21 @@ static struct slice rewrite_templates(struct request *rq, const struct graph_nod
     return replace_pages(rq, body, answer);
 }
 
+static const char *media_url(struct request *rq, const struct graph_node *node,
+                             const struct graph_outcome *outcome) {
+    const struct signed_url url = {.media_id = node->id,
+                                   .user_id = rq->caller->user.id,
+                                   .account_id = outcome->account->id,
+                                   .expires_at = rq->now / 1000 + SIGNED_URL_SECONDS};
+    return signed_url_make(rq->arena, rq->config->public_url, &url, outcome->token);
+}
+
 static struct slice rewrite_object(struct request *rq, const struct graph_node *node,
                                    const struct graph_outcome *outcome, struct slice body,
                                    struct json answer) {
     if (json_type(json_get(answer, "url")) != JSON_STRING)
         return replace_pages(rq, body, answer);
-    const struct signed_url url = {.media_id = node->id,
-                                   .user_id = rq->caller->user.id,
-                                   .account_id = outcome->account->id,
-                                   .expires_at = rq->now / 1000 + SIGNED_URL_SECONDS};
-    const char *ours = signed_url_make(rq->arena, rq->config->public_url, &url, outcome->token);
+    const char *ours = media_url(rq, node, outcome);
     return finish_links(rq, body, answer, splice_media_url(rq->arena, answer, ours));
 }
 
@@ -119,6 +127,86 @@ static struct slice graph_rewrite_templates(struct request *rq, const struct gra
 static struct slice graph_rewrite_object(struct request *rq, const struct graph_node *node,
                                          const struct graph_outcome *outcome) {
     return rewrite(rq, node, outcome, rewrite_object);
+}
+
+/* --- objects --- */
+
+/* Finds the copy of a file in the archive, and makes its account that of the outcome. */
+static enum store_result find_copy(struct request *rq, const struct graph_node *node,
+                                   struct graph_outcome *outcome, struct store_media_copy *copy) {
+    enum store_result result = STORE_NOT_FOUND;
+    for (size_t i = 0; i < node->count && result == STORE_NOT_FOUND; i++) {
+        outcome->account = &node->accounts[i];
+        result = store_find_media_copy(rq->caller->store, rq->arena, outcome->account->id, node->id,
+                                       copy);
+    }
+    return result;
+}
+
+/* Whether the request wants the member: without `fields` it wants all. */
+static bool is_wanted(struct request *rq, const char *name) {
+    struct slice fields = query_get(&rq->graph->parameters, "fields");
+    bool is_named = !fields.n;
+    while (fields.n && !is_named)
+        is_named = slice_equal(slice_trim(slice_cut(&fields, ',')), slice_of(name));
+    return is_named;
+}
+
+/* The media object of a copy, with a signed URL of the gateway. */
+static struct slice copy_object(struct request *rq, const struct graph_node *node,
+                                const struct graph_outcome *outcome,
+                                const struct store_media_copy *copy) {
+    struct json_writer w;
+    json_write_start(&w, rq->arena);
+    json_write_object(&w, NULL);
+    if (is_wanted(rq, "messaging_product"))
+        json_write_text(&w, "messaging_product", "whatsapp");
+    if (is_wanted(rq, "url"))
+        json_write_text(&w, "url", media_url(rq, node, outcome));
+    if (is_wanted(rq, "mime_type") && copy->type)
+        json_write_text(&w, "mime_type", copy->type);
+    if (is_wanted(rq, "sha256"))
+        json_write_text(&w, "sha256", copy->sha256);
+    if (is_wanted(rq, "file_size"))
+        json_write_integer(&w, "file_size", copy->size);
+    json_write_text(&w, "id", node->id);
+    json_write_end(&w);
+    return json_written(&w);
+}
+
+/* The body of the reply for an object: the platform's, with our links; or, when the platform does
+ * not know it any more, that of the copy in the archive. p NULL: the request has failed. */
+static struct slice object_body(struct request *rq, const struct graph_node *node,
+                                struct graph_outcome *outcome) {
+    const struct graph_outcome answered = *outcome;
+    struct graph_answer *answer = &outcome->relayed.answer;
+    struct store_media_copy copy;
+    if (answer->status < 300)
+        return graph_rewrite_object(rq, node, outcome);
+    if (!*rq->config->media_archive || !(node->kind & GRAPH_MEDIA) ||
+        !graph_is_elsewhere(rq, answer))
+        return answer->body;
+    const enum store_result result = find_copy(rq, node, outcome, &copy);
+    if (result == STORE_OK && !*rq->config->public_url)
+        return fail_link(rq);
+    if (result == STORE_OK && (outcome->token = state_account_token(rq, outcome->account))) {
+        answer->status = 200;
+        return copy_object(rq, node, outcome, &copy);
+    }
+    if (result == STORE_NOT_FOUND)
+        return *outcome = answered, answer->body;
+    if (result != STORE_OK)
+        state_fail(rq, result);
+    return (struct slice){0};
+}
+
+static int graph_get_object(struct request *rq, const struct graph_node *node) {
+    struct graph_relay relay = graph_outgoing(rq, node);
+    struct graph_outcome outcome;
+    if (graph_ask(rq, node, &relay, &outcome))
+        return -1;
+    const struct slice body = object_body(rq, node, &outcome);
+    return body.p ? graph_reply(rq, &outcome, body) : -1;
 }
 
 /* --- blocks --- */
@@ -184,9 +272,7 @@ static int add_node(struct request *rq, struct slice id, struct buffer *all,
     struct graph_relay relay = graph_outgoing(rq, &node);
     if (graph_ask(rq, &node, &relay, outcome))
         return -1;
-    struct slice body = outcome->relayed.answer.body;
-    if (outcome->relayed.answer.status < 300)
-        body = graph_rewrite_object(rq, &node, outcome);
+    const struct slice body = object_body(rq, &node, outcome);
     if (!body.p || graph_reply(rq, outcome, body) || outcome->relayed.answer.status > 299)
         return -1;
     buffer_printf(all, "%s\"%s\":", all->n > 1 ? "," : "", node.id);
@@ -246,7 +332,7 @@ enum {
 /* The links in answers that become links to the gateway. */
 #define PAGES     .rewrite = graph_rewrite_pages
 #define TEMPLATES .rewrite = graph_rewrite_templates
-#define OBJECT    .rewrite = graph_rewrite_object
+#define OBJECT    graph_get_object
 
 static int post_phone(struct request *rq, const struct graph_node *node);
 static int post_upload(struct request *rq, const struct graph_node *node);

@@ -75,6 +75,7 @@ in_document() {
     grep -qF '"image":{"id":"7001","n":1.50e1,"s":"\u0041\/"}' "$body"
     in_document '.messages[1].statuses | length == 1 and .[0].status == "delivered" and .[0].body.recipient_id == "'$A'"'
     in_document '.messages[0].statuses == []'
+    in_document '[.messages[].copies] == [[], [], []]'
     in_document '.contact.notes | length == 1 and .[0].text == "'"$WORDS"', says a note" and .[0].threadId == "'"$(thread_of $A)"'"'
     in_document '.contact.threads[0].assigneeId == null and ([.messages[].byName] | all(. == null))'
     # events, as they were sent, with their deliveries, and who received them

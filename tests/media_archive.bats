@@ -567,3 +567,126 @@ archive() {
     eventually is_alone
     assert_equal "$(files)" "$mine"
 }
+
+# A user sends the media, in one way: send_media PATH MEMBERS [option of request...]. Sets `wamid`.
+send_media() {
+    forget_sent
+    api POST "$1" -d "{$2}" "${@:3}"
+    [[ $status == 20[02] ]] || fail "$status: $(cat "$body")"
+    eventually is_sent
+    wamid=$(db "SELECT wamid FROM message m WHERE direction = 'out' AND created_at =
+        (SELECT max(created_at) FROM message WHERE direction = 'out')")
+}
+
+# The message was sent and stored.
+is_sent() {
+    [[ $(db 'SELECT count(*) FROM message') != "$before" ]]
+}
+
+assert_archived() {
+    eventually copy_is done
+    [[ -f $ARCHIVE/$(file_of "$hash") ]] || fail "$(files)"
+    forget_media
+    assert_downloaded
+}
+
+@test "what a user sends is copied too: by the API, later, from the phone's app, and once for many" {
+    local before who="\"phoneNumberId\":\"$LINE\",\"to\":\"$from\""
+    local path=/v2/messages/send/media
+    start_sender
+    have_media
+    before=$(db 'SELECT count(*) FROM message')
+    send_media $path "$who,\"media\":{\"type\":\"image\",\"mediaId\":\"$media\"}"
+    eventually copy_is done
+    before=$(db 'SELECT count(*) FROM message')
+    send_media $path "$who,\"media\":{\"type\":\"image\",\"mediaId\":\"$media\"}"
+    assert_archived
+    assert_equal "$(copy attempts)" 0 # the file was there
+    have_media
+    before=$(db 'SELECT count(*) FROM message')
+    send_media $path "$who,\"media\":{\"type\":\"image\",\"mediaId\":\"$media\"}" \
+        -H 'Prefer: respond-async'
+    assert_archived
+    have_media
+    before=$(db 'SELECT count(*) FROM message')
+    send_media "/v26.0/$LINE/messages" "\"messaging_product\":\"whatsapp\",\"to\":\"$from\",
+        \"type\":\"image\",\"image\":{\"id\":\"$media\"}"
+    assert_archived
+    before=$(db 'SELECT count(*) FROM media_copy')
+    api POST $path -d "{$who,\"media\":{\"type\":\"image\",\"link\":\"https://files.example/a\"}}"
+    assert_success
+    assert_equal "$(db 'SELECT count(*) FROM media_copy')" "$before"
+    have_media
+    wamid=wamid.echo.$(next_number)
+    take "$(payload "$(change smb_message_echoes "\"message_echoes\":[{\"from\":\"15550100001\",
+        \"to\":\"$from\",\"id\":\"$wamid\",\"timestamp\":\"1780000000\",\"type\":\"image\",
+        \"image\":{\"id\":\"$media\",\"mime_type\":\"image/png\"}}]")")"
+    assert_archived
+}
+
+@test "an export of the person names the copies of the files" {
+    local id
+    have_media
+    start_sender
+    receive
+    eventually copy_is done
+    stop_sender
+    have_media 10
+    receive
+    id=$(db "SELECT id FROM contact WHERE phone = '$from'")
+    switchboard contact export "$id" |
+        gojq -c '.messages[].copies[] | [.state, .size, .file]' >"$BATS_TEST_TMPDIR/copies"
+    assert_equal "$(cat "$BATS_TEST_TMPDIR/copies")" "[\"done\",70000,\"$(files | cut -c 3-)\"]
+[\"queued\",null,null]"
+}
+
+@test "a user's sent file goes with the erasure of the person who got it" {
+    local before who="\"phoneNumberId\":\"$LINE\",\"to\":\"$from\""
+    start_sender
+    have_media
+    before=$(db 'SELECT count(*) FROM message')
+    send_media /v2/messages/send/media "$who,\"media\":{\"type\":\"image\",\"mediaId\":\"$media\"}"
+    eventually copy_is done
+    erase
+    eventually no_file
+}
+
+@test "the media object of a copied file is answered in the platform's form after the platform forgot it" {
+    local url object first
+    archive_config 'public_url = https://gw.example.org'
+    have_media
+    receive
+    start_sender
+    eventually copy_is done
+    api GET "/v26.0/$media"
+    object=$(gojq -c 'del(.url)' "$body")
+    forget_media
+    api GET "/v26.0/$media"
+    assert_status 200
+    assert_equal "$(gojq -c 'del(.url)' "$body")" "$object"
+    url=$(gojq -r .url "$body")
+    [[ $url == "https://gw.example.org/graph/media/$media?"* ]] || fail "$url"
+    request GET "${url#https://gw.example.org}"
+    assert_status 200
+    assert_body_is "@$BATS_TEST_TMPDIR/content"
+    api GET "/v26.0/$media?fields=mime_type,file_size"
+    assert_equal "$(gojq -c . "$body")" \
+        "{\"file_size\":70000,\"id\":\"$media\",\"mime_type\":\"image/png\"}"
+    first=$media
+    api GET "/v26.0/?ids=$first&fields=sha256"
+    assert_equal "$(gojq -c . "$body")" "{\"$first\":{\"id\":\"$first\",\"sha256\":\"$hash\"}}"
+    request GET "/v26.0/$media" --as "$OTHER_TOKEN"
+    assert_status 400
+    archive_config
+    api GET "/v26.0/$media"
+    assert_status 500
+}
+
+@test "without a copy the platform's refusal of a media object is passed on" {
+    have_media
+    receive
+    forget_media
+    api GET "/v26.0/$media"
+    assert_status 400
+    assert_equal "$(gojq -c '[.error.code, .error.error_subcode]' "$body")" '[100,33]'
+}

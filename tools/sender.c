@@ -61,7 +61,8 @@ static void expire(struct sender *sender, struct store *store) {
 
 static void record_confirmed(struct sender *sender, struct store *store) {
     size_t count;
-    latch(sender, posting_record_confirmed(&sender->posting, store, &count));
+    latch(sender, posting_record_confirmed(&sender->posting, store,
+                                           &sender->resident.resources.config, &count));
 }
 
 static void feed(struct sender *sender, struct store *store) {
@@ -188,7 +189,7 @@ static const struct program program = {
             "for answers of the platform, and exits with status 0. On SIGHUP it reads the\n"
             "configuration again; if that names other files, restart the sender, since it is\n"
             "confined to the files it started with. With the key media_archive it also copies the\n"
-            "attachments that persons send. Of several senders one sends; another takes\n"
+            "files of messages. Of several senders one sends; another takes\n"
             "over when it ends.",
         .environment = config_path_environment,
         .files = config_path_files,

@@ -328,16 +328,36 @@ static bool place_nothing(void *context) {
     return true;
 }
 
+/* Finds a file of the user with the content of the row, or what was copied for another message
+ * that names the same media: one is sent to many. */
+static enum store_result find_same(struct copying *copying, struct store *store,
+                                   const struct store_media_copy *row,
+                                   struct store_media_copy *same, char month[MEDIA_MONTH_SIZE]) {
+    struct store_media_copy other;
+    enum store_result result;
+    *same = *row;
+    if (row->sha256) {
+        result = store_find_same_media(store, row, month);
+        same->month = month;
+        return result;
+    }
+    result =
+        store_find_media_copy(store, &copying->planning, row->account_id, row->media_id, &other);
+    if (result != STORE_OK)
+        return result;
+    same->month = other.month;
+    same->sha256 = other.sha256;
+    same->type = other.type;
+    return result;
+}
+
 /* Makes the row done with a file that is there already. Sets *is_done. */
 static enum store_result use_same(struct copying *copying, struct store *store, const char *archive,
                                   const struct store_media_copy *row, bool *is_done) {
     char month[MEDIA_MONTH_SIZE];
-    struct store_media_copy same = *row;
+    struct store_media_copy same;
     *is_done = false;
-    if (!row->sha256)
-        return STORE_OK;
-    enum store_result result = store_find_same_media(store, row, month);
-    same.month = month;
+    enum store_result result = find_same(copying, store, row, &same, month);
     const int file = result == STORE_OK ? media_file_open(archive, &same, &same.size) : -1;
     if (file < 0)
         return result == STORE_NOT_FOUND ? STORE_OK : result;

@@ -1,6 +1,6 @@
-/* The copies of attachments that the sender makes (store/media_copy.h), beside the sends and on
- * their handle: the media object, then the file behind its URL, into a temporary file, which gets
- * its name once all of it is on the disk. It also removes the files of deleted messages. */
+/* The copies of the files of messages that the sender makes (store/media_copy.h), beside the sends
+ * and on their handle: the media object, then the file behind its URL, into a temporary file, which
+ * gets its name once all of it is on the disk. It also removes the files of deleted messages. */
 #ifndef SWITCHBOARD_ARCHIVE_COPYING_H
 #define SWITCHBOARD_ARCHIVE_COPYING_H
 

@@ -56,10 +56,10 @@ const struct config_key config_keys[] = {
          "courier of this host has stored them; the default is beside the directory of the "
          "database; not shared by hosts"),
     PATH(media_archive, "", READS_ARCHIVE | KEEPS_ARCHIVE,
-         "directory of the copies of inbound attachments, which the sender makes; empty: none are "
-         "made; shared by hosts"),
+         "directory of the copies of the files of messages, which the sender makes; empty: none "
+         "are made; shared by hosts"),
     KEY(media_archive_max_mb, CONFIG_MB, "100",
-        "an attachment that is larger, in megabytes, is not copied"),
+        "a file that is larger, in megabytes, is not copied"),
     {"metrics_file", offsetof(struct config, metrics_file), CONFIG_OPTION, METRICS_FILE,
      "the counters of GET /metrics; the default is beside the directory of the database; empty: "
      "none are kept",

@@ -42,6 +42,7 @@ static const struct member {
     MEMBER(TEXT, send.flow_token),
     MEMBER(TEXT, send.by_id),
     MEMBER(TEXT, send.by_name),
+    MEMBER(TEXT, send.media_id),
     MEMBER(TEXT, send.outgoing_id),
     MEMBER(NUMBER, send.now),
     MEMBER(ID, send.new_contact_id),

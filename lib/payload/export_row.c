@@ -1,5 +1,7 @@
 #include "payload/export_row.h"
 
+#include "payload/attachment.h"
+
 #include <string.h>
 
 /* --- values --- */
@@ -43,16 +45,7 @@ const struct export_value *export_value_of(const struct export_rows *rows, size_
 /* Writes the member `media`: the file of the message, which the platform has, and the path by which
  * it can be downloaded as long as the platform keeps it. */
 static void write_media(struct json_writer *w, struct arena *arena, struct slice body) {
-    static const char *const kinds[] = {"image", "video", "audio", "document", "sticker"};
-    struct json message, file = {0};
-    struct json_error error;
-    if (!body.n || json_read(arena, body, &message, &error)) {
-        json_write_null(w, "media");
-        return;
-    }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !json_is(file); i++)
-        file = json_find(json_get(message, kinds[i]), "id");
-    const char *id = json_text(file, arena);
+    const char *id = attachment_id(arena, body);
     if (!id) {
         json_write_null(w, "media");
         return;

@@ -373,7 +373,7 @@ static const char *media_hash(struct walk *w, const char *hash) {
 static void set_media(struct walk *w, struct update_message *to, struct json message) {
     static const char *const kinds[] = {"image", "video", "audio", "document", "sticker"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!to->is_outgoing && strcmp(to->type, kinds[i]) == 0) {
+        if (strcmp(to->type, kinds[i]) == 0) {
             struct json media = json_get(message, kinds[i]);
             to->media_id = text(w, media, "id");
             to->media_type = text(w, media, "mime_type");

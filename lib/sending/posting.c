@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/seal.h"
 #include "delivery/kept_record.h"
+#include "payload/attachment.h"
 #include "payload/graph_send.h"
 #include "payload/send_answer.h"
 #include "store/campaign.h"
@@ -120,8 +121,8 @@ static enum store_result end_row(const struct posting *posting, struct store *st
 /* --- the record of an accepted message --- */
 
 /* The record of a row's message, in `arena`. */
-static struct store_send send_of(struct arena *arena, const struct store_outgoing *row,
-                                 const char *wamid, int64_t now) {
+static struct store_send send_of(struct arena *arena, const struct config *config,
+                                 const struct store_outgoing *row, const char *wamid, int64_t now) {
     struct graph_send sent;
     const char *error;
     struct store_send send = {.user_id = row->user_id,
@@ -144,6 +145,8 @@ static struct store_send send_of(struct arena *arena, const struct store_outgoin
         send.flow_id = sent.flow_id;
         send.flow_token = sent.flow_token;
     }
+    if (*config->media_archive)
+        send.media_id = attachment_id(arena, row->body);
     id_make(send.new_contact_id, "con_", now);
     id_make(send.new_thread_id, "thr_", now);
     id_make(send.message_id, "msg_", now);
@@ -179,7 +182,7 @@ static enum store_result record_accepted(struct posting *posting, struct flight 
                                          struct json answer) {
     struct arena *arena = &flight->arena;
     struct store_send send =
-        send_of(arena, &flight->row, send_answer_wamid(arena, answer), flight->started_at);
+        send_of(arena, config, &flight->row, send_answer_wamid(arena, answer), flight->started_at);
     bool is_erased = false;
     send.wa_id = send.phone ? send_answer_phone(arena, answer) : NULL;
     enum store_result result =
@@ -301,12 +304,13 @@ enum store_result posting_feed(struct posting *posting, struct store *store) {
 }
 
 enum store_result posting_record_confirmed(struct posting *posting, struct store *store,
-                                           size_t *count) {
+                                           const struct config *config, size_t *count) {
     struct arena *arena = &posting->planning;
     struct store_outgoing *rows;
     enum store_result result = store_list_unrecorded(store, arena, ROWS_AT_ONCE, &rows, count);
     for (size_t i = 0; i < *count && result == STORE_OK; i++) {
-        const struct store_send send = send_of(arena, &rows[i], rows[i].wamid, rows[i].finished_at);
+        const struct store_send send =
+            send_of(arena, config, &rows[i], rows[i].wamid, rows[i].finished_at);
         bool is_erased = false;
         result = record_send(store, arena, &send, &is_erased);
     }

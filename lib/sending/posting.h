@@ -74,7 +74,7 @@ enum store_result posting_record(struct posting *posting, struct store *store,
 
 /* Stores the messages that statuses showed to be accepted. */
 enum store_result posting_record_confirmed(struct posting *posting, struct store *store,
-                                           size_t *count);
+                                           const struct config *config, size_t *count);
 
 /* Queues the next recipients of the campaigns that run. */
 enum store_result posting_feed(struct posting *posting, struct store *store);

@@ -1,4 +1,4 @@
-/* The queue of the archive of media: an attachment that a person sent is copied once, by the sender
+/* The queue of the archive of media: the file of a message is copied once, by the sender
  * that has the lease (outgoing.h), into the file USER/MONTH/SHA256 of `media_archive`.
  *
  *     queued  -> done     the file is there, or that of another row with the same content
@@ -90,5 +90,10 @@ enum store_result store_drop_media_file(struct store *store, const struct store_
 
 /* Queues the copy of a row again whose file is missing. `now`: ms. */
 enum store_result store_repeat_media_copy(struct store *store, const char *message_id, int64_t now);
+
+/* --- internal to the store --- */
+
+/* Queues the copy of the file of a message, once. `copy` has what is known of it. */
+bool media_copy_queue(struct store *store, const struct store_media_copy *copy, int64_t now);
 
 #endif

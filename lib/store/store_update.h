@@ -47,7 +47,7 @@ struct update_message {
     bool is_flow_reply;     /* it replies to a flow */
     const char *flow_id;    /* of the flow that it opens; NULL: none */
     const char *flow_token; /* of the flow that it opens or replies to; NULL: none */
-    const char *media_id;   /* of the attachment that a person sent; NULL: none */
+    const char *media_id;   /* of its file; NULL: none */
     const char *media_type; /* its type; NULL: not known */
     const char *media_hash; /* its SHA-256, in hexadecimal; NULL: not known */
 };

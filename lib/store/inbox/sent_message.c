@@ -8,6 +8,7 @@
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
 #include "store/inbox/thread.h"
+#include "store/media_copy.h"
 #include "store/outgoing/outgoing_row.h"
 
 /* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
@@ -130,6 +131,14 @@ static bool complete_message(struct store *store, const struct store_send *send,
                          TEXT(send->by_id), TEXT(send->by_name), INTEGER(thread->is_campaign));
 }
 
+static bool queue_copy(struct store *store, const struct store_send *send, const char *id) {
+    const struct store_media_copy copy = {.message_id = id,
+                                          .user_id = send->user_id,
+                                          .account_id = send->account_id,
+                                          .media_id = send->media_id};
+    return !send->media_id || media_copy_queue(store, &copy, send->now);
+}
+
 /* An answer of a member ends the member's claim of the thread. */
 static bool end_claim(struct store *store, const struct store_send *send,
                       const struct thread *thread, const char *thread_id) {
@@ -143,9 +152,11 @@ static void write_message(struct store *store, const struct store_send *send,
                           const struct stored *stored, const struct thread *thread,
                           const char *thread_id) {
     if (stored->id[0]) {
-        if (complete_message(store, send, stored->id, thread, thread_id))
+        if (complete_message(store, send, stored->id, thread, thread_id) &&
+            queue_copy(store, send, stored->id))
             thread_recount(store, thread_id);
-    } else if (insert_message(store, send, thread, thread_id)) {
+    } else if (insert_message(store, send, thread, thread_id) &&
+               queue_copy(store, send, send->message_id)) {
         usage_count(store, send->user_id, send->line_id, send->now, USAGE_OUT);
     }
 }

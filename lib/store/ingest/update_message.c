@@ -8,6 +8,7 @@
 #include "store/ingest/ingest_update.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
+#include "store/media_copy.h"
 
 static bool insert_flow_reply(struct ingest *in, const struct update_message *message,
                               const char *message_id) {
@@ -42,19 +43,13 @@ static bool flow_reply_add(struct ingest *in, const struct update_message *messa
 /* Queues the copy of the message's attachment. */
 static bool queue_copy(struct ingest *in, const struct update_message *message,
                        const char *message_id) {
-    static struct statement s = {
-        .sql = "INSERT INTO media_copy (message_id, user_id, account_id, media_id, month, sha256, "
-               "type, state, next_attempt_at, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued', ?8, ?8) "
-               "ON CONFLICT (message_id) DO NOTHING"};
-    char date[CLOCK_ISO8601_SIZE];
-    if (!in->archives_media || !message->media_id)
-        return true;
-    clock_format(in->now, date);
-    return sql_run_later(in->store, &s, TEXT(message_id), TEXT(in->owner.user_id),
-                         TEXT(in->owner.account_id), TEXT(message->media_id),
-                         TEXT(arena_printf(in->arena, "%.4s/%.2s", date, date + 5)),
-                         TEXT(message->media_hash), TEXT(message->media_type), INTEGER(in->now));
+    const struct store_media_copy copy = {.message_id = message_id,
+                                          .user_id = in->owner.user_id,
+                                          .account_id = in->owner.account_id,
+                                          .media_id = message->media_id,
+                                          .sha256 = message->media_hash,
+                                          .type = message->media_type};
+    return !in->archives_media || !message->media_id || media_copy_queue(in->store, &copy, in->now);
 }
 
 static const char *const message_sources[] = {

@@ -159,6 +159,19 @@ static const struct export_list message_parts[] = {
              .sql = "SELECT m.id, s.status, s.recipient, s.timestamp, s.received_at, s.body "
                     "FROM message m JOIN message_status s ON s.message_id = m.id "
                     "WHERE " ON_PAGE_OF_MESSAGES ", s.timestamp, s.status"}},
+    {.name = "copies",
+     .columns = {{NULL, EXPORT_TEXT},
+                 {"mediaId", EXPORT_TEXT},
+                 {"state", EXPORT_TEXT},
+                 {"type", EXPORT_TEXT},
+                 {"size", EXPORT_INTEGER},
+                 {"file", EXPORT_TEXT}},
+     .statement =
+         &(struct statement){
+             .sql = "SELECT m.id, k.media_id, k.state, k.type, k.size, CASE WHEN k.state = 'done' "
+                    "THEN k.user_id || '/' || k.month || '/' || k.sha256 END "
+                    "FROM message m JOIN media_copy k ON k.message_id = m.id "
+                    "WHERE " ON_PAGE_OF_MESSAGES}},
     {0},
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "engine/sql.h"
 #include "store/backlog.h"
 
@@ -57,6 +58,20 @@ enum store_result store_find_same_media(struct store *store, const struct store_
         sql_stop(&s);
     }
     return sql_found(store, is_found);
+}
+
+bool media_copy_queue(struct store *store, const struct store_media_copy *copy, int64_t now) {
+    static struct statement s = {
+        .sql = "INSERT INTO media_copy (message_id, user_id, account_id, media_id, month, sha256, "
+               "type, state, next_attempt_at, created_at) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued', ?8, ?8) "
+               "ON CONFLICT (message_id) DO NOTHING"};
+    char date[CLOCK_ISO8601_SIZE], month[MEDIA_MONTH_SIZE];
+    clock_format(now, date);
+    snprintf(month, sizeof month, "%.4s/%.2s", date, date + 5);
+    return sql_run_later(store, &s, TEXT(copy->message_id), TEXT(copy->user_id),
+                         TEXT(copy->account_id), TEXT(copy->media_id), TEXT(month),
+                         TEXT(copy->sha256), TEXT(copy->type), INTEGER(now));
 }
 
 /* --- steps of the sender --- */
