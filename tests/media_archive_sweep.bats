@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # The sender, killed or given an error at every system call while it copies an attachment into the
 # archive of media, or removes a copy: the file is whole or absent, its row says which, and the next
-# sender finishes the work and leaves no temporary file.
+# sender finishes the work and leaves no temporary file. Of an erased person, or an old message, no
+# file stays wherever the sender or the courier was killed.
 # transports: direct
 # starts first
 load helpers/all
@@ -24,7 +25,9 @@ setup_file() {
     content=$(sandbox GET media/7001/content | sha256sum)
     month=$(db 'SELECT month FROM media_copy')
     place=./$(db 'SELECT user_id FROM media_copy')/$month
-    export hash=${content%% *} month place
+    contact=$(db 'SELECT id FROM contact')
+    export hash=${content%% *} month place contact
+    keep_database
 }
 
 setup() {
@@ -46,11 +49,11 @@ row() {
 begin() { # SQL of columns
     rm -rf "${ARCHIVE:?}"/*
     db "DELETE FROM sender_lease;
-        UPDATE media_copy SET attempts = 0, next_attempt_at = 0, month = '$month', $1"
+        UPDATE media_copy SET attempts = 0, month = '$month', $1"
 }
 
 begin_copy() {
-    begin "state = 'queued', sha256 = NULL, size = NULL"
+    begin "state = 'queued', sha256 = NULL, size = NULL, next_attempt_at = 0"
 }
 
 begin_removal() {
@@ -58,7 +61,7 @@ begin_removal() {
         SELECT m.id, a.user_id, a.id, '7001', '$month', 'removed', 1
         FROM message m JOIN line l ON l.id = m.line_id JOIN account a ON a.id = l.account_id
         WHERE m.wamid = '$wamid' ON CONFLICT (message_id) DO NOTHING"
-    begin "state = 'removed', sha256 = '$hash'"
+    begin "state = 'removed', sha256 = '$hash', next_attempt_at = 0"
     mkdir -p "$ARCHIVE/$place"
     sandbox GET media/7001/content >"$ARCHIVE/$place/$hash"
     : >"$ARCHIVE/$place/$(row message_id).part"
@@ -91,6 +94,37 @@ run_removal() {
     run_until removed "$@"
 }
 
+# The courier deletes the message of an erased person, or an old one, whose file was copied.
+begin_courier() {
+    restore
+    begin "state = 'done', sha256 = '$hash', size = 150000, next_attempt_at = NULL"
+    mkdir -p "$ARCHIVE/$place"
+    sandbox GET media/7001/content >"$ARCHIVE/$place/$hash"
+    if [[ $subject == erasure ]]; then
+        switchboard contact erase "$contact" >/dev/null
+    else
+        db 'UPDATE message SET timestamp = 1'
+        switchboard retention set "$EMAIL" --messages 30 >/dev/null
+    fi
+}
+
+run_courier() { # [COMMAND...]
+    stderr=$STACK/stderr code=0
+    { # suppresses the shell's message about a killed process
+        "$@" "$OUT/tools/courier" --once >"$stderr" 2>&1 || code=$?
+    } 2>/dev/null
+}
+
+# A person is erased after the sender was killed.
+begin_erased() {
+    restore
+    begin_copy
+}
+
+run_erased() {
+    run_until queued "$@"
+}
+
 # Calls that have no effect outside the process are left out, and the waiting for the end.
 choose() {
     grep -Ev '^(brk|futex|rt_sigaction|fcntl|poll|lseek|mmap|munmap|getrandom|unlinkat) '
@@ -101,6 +135,14 @@ choose_copy() {
 }
 
 choose_removal() {
+    choose
+}
+
+choose_courier() {
+    choose
+}
+
+choose_erased() {
     choose
 }
 
@@ -142,6 +184,30 @@ check_removal() { # WHAT
     assert_equal "$1: $(row 'count(*)') rows $(files)" "$1: 0 rows "
 }
 
+# The next courier and the next sender leave nothing of the message.
+assert_nothing_stays() { # WHAT
+    run_courier
+    db 'DELETE FROM sender_lease'
+    run_until removed
+    assert_equal "$1: $(row 'count(*)') rows $(db 'SELECT count(*) FROM message') $(files)" \
+        "$1: 0 rows 0 "
+}
+
+check_courier() { # WHAT
+    assert_ended "$1"
+    assert_whole "$1"
+    count "$(row state)"
+    assert_nothing_stays "$1"
+}
+
+check_erased() { # WHAT
+    assert_ended "$1"
+    assert_whole "$1"
+    count "$(row state)"
+    switchboard contact erase "$contact" >/dev/null
+    assert_nothing_stays "$1"
+}
+
 @test "a sender that is killed or given an error at any point of a copy: the file is whole or absent, and copied next" {
     sweep_rows copy <<'END'
 copy KILL 250 getpeername
@@ -154,4 +220,15 @@ END
 removal KILL 150 signalfd4
 removal errors 150 signalfd4
 END
+}
+
+@test "no file of an erased person or an old message stays, wherever the courier was killed" {
+    sweep_rows courier <<'END'
+erasure KILL 100 signalfd4
+retention KILL 100 signalfd4
+END
+}
+
+@test "no file of a person stays who is erased after the sender was killed at any point of a copy" {
+    sweep erased erased KILL 150 getpeername
 }

@@ -249,7 +249,7 @@ SERVER_UNITS := identity worlds updates repeat server_faults twins
 SERVER_FILES = $(SERVER_UNITS) failover unlock me lines threads contacts changes copy messages \
     media templates forms forms_responses overview inbox_write answering retention erasure export \
     team scopes factor webhook_config events graph graph_messages graph_subscription ready metrics \
-    waiting platform courier outgoing campaigns sender hosts key_steps_killed \
+    waiting platform courier outgoing campaigns sender media_archive hosts key_steps_killed \
     $(if $(TEST_FULL),platform_extremes)
 ON_SERVER = $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
