@@ -70,12 +70,12 @@ static enum store_result read_view(struct view *view) {
     return result;
 }
 
-/* The time of the last recorded request with the token. */
+/* The time of the last recorded request with the main token. */
 static int64_t find_token_use(const char *user_id) {
     struct request_record record;
     uint64_t before = UINT64_MAX;
     while (request_log_next(user_id, &before, &record))
-        if (!record.is_session)
+        if (!record.is_session && !record.is_scoped)
             return record.time;
     return INT64_MAX;
 }

@@ -325,6 +325,22 @@ ring_of() {
     assert_that '.data.token.lastUsedAt | test("^20")'
 }
 
+@test "a request with a scoped token is in the list as one with a token, but is no use of the main token" {
+    local scoped used
+    scoped=$(switchboard scoped-token add "$EMAIL" --name Robot --scope 'basic events' --json |
+        jq -r .token)
+    keep_secret 'scoped token' "$scoped"
+    api GET /v2/me -H 'X-Request-Id: main'
+    request GET /v2/me --as "$scoped" -H 'X-Request-Id: robot'
+    assert_success
+    request GET '/v2/requests?requestId=robot' --as "$scoped"
+    assert_json '[.data.items[].by]' '["token"]'
+    request GET '/v2/requests?requestId=main' --as "$scoped"
+    used=$(jq -r '.data.items[0].time' "$body")
+    request GET /v2/overview --as "$scoped"
+    assert_json .data.token.lastUsedAt "\"$used\""
+}
+
 @test "by and failed limit the list of requests, over its pages too; what was answered 304 is not in it" {
     local change
     api GET /v2/changes

@@ -81,8 +81,8 @@ static void encode(const struct request_record *record, uint64_t words[WORDS]) {
                         : record->ms > UINT32_MAX ? UINT32_MAX
                                                   : (uint64_t)record->ms;
     words[TIME] = (uint64_t)record->time;
-    words[NUMBERS] =
-        ((uint64_t)record->status & 0xffff) | (uint64_t)record->is_session << 16 | ms << 32;
+    words[NUMBERS] = ((uint64_t)record->status & 0xffff) | (uint64_t)record->is_session << 16 |
+                     (uint64_t)record->is_scoped << 17 | ms << 32;
     pack(&words[METHOD], 1, record->method);
     pack(&words[USER], ID - USER, record->user_id);
     pack(&words[ID], ROUTE - ID, record->id);
@@ -94,6 +94,7 @@ static void decode(const uint64_t words[WORDS], struct request_record *record) {
     record->time = (int64_t)words[TIME];
     record->status = (int)(words[NUMBERS] & 0xffff);
     record->is_session = words[NUMBERS] >> 16 & 1;
+    record->is_scoped = words[NUMBERS] >> 17 & 1;
     record->ms = (int64_t)(words[NUMBERS] >> 32);
     unpack(record->method, &words[METHOD], 1);
     memcpy(record->user_id, &words[USER], sizeof record->user_id);

@@ -27,7 +27,8 @@ struct request_record {
     int64_t time;                         /* when the request arrived, ms */
     int64_t ms;                           /* its duration */
     int status;                           /* of the answer */
-    bool is_session;                      /* authorized by a session, not by the API token */
+    bool is_session;                      /* authorized by a session, not by a token */
+    bool is_scoped;                       /* authorized by a scoped token, not by the main one */
     char user_id[ID_SIZE];                /* the caller */
     char id[REQUEST_LOG_ID_SIZE];         /* X-Request-Id */
     char method[REQUEST_LOG_METHOD_SIZE]; /* such as GET */

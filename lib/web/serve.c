@@ -365,7 +365,8 @@ static void record_request(const struct request *rq) {
     struct request_record record = {.time = rq->now,
                                     .ms = (clock_monotonic_us() - rq->started) / 1000,
                                     .status = rq->reply.status,
-                                    .is_session = rq->has_session};
+                                    .is_session = rq->has_session,
+                                    .is_scoped = rq->token_id != NULL};
     if (!rq->user_id || !rq->route || rq->reply.status == 304)
         return;
     snprintf(record.user_id, sizeof record.user_id, "%s", rq->user_id);
