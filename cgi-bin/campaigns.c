@@ -1,9 +1,11 @@
 /* /v2/campaigns: a template that is sent to a list of people, once to each. */
 #include "api/auth.h"
-#include "api/campaign_import.h"
+#include "api/campaign/campaign_import.h"
+#include "api/campaign/campaign_trial.h"
 #include "api/idempotency.h"
 #include "api/paging.h"
 #include "api/period.h"
+#include "api/request_trail.h"
 #include "api/sender_check.h"
 #include "api/template_find.h"
 #include "base/http_client.h"
@@ -280,6 +282,13 @@ static int put_recipients(struct request *rq) {
     return campaign_import(rq, &campaign);
 }
 
+/* --- POST .../test --- */
+
+static int post_test(struct request *rq) {
+    struct store_campaign campaign;
+    return find_campaign(rq, &campaign) ? -1 : campaign_trial(rq, &campaign);
+}
+
 /* --- POST .../start, /pause, /resume, /cancel --- */
 
 static const struct field start_fields[] = {
@@ -341,6 +350,10 @@ static const struct route routes[] = {
      .trail = NO_TRAIL("the start of the campaign is the trace"),
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = put_recipients,
      .query = campaign_import_query, .body = BODY_STREAM},
+    {.method = "POST", .path = "/v2/campaigns/:campaignId/test",
+     .trail = TRAIL_MESSAGE,
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_test, .body = BODY_JSON,
+     .fields = campaign_trial_fields},
     {.method = "POST", .path = "/v2/campaigns/:campaignId/start",
      .trail = "campaign.start",
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_start, .body = BODY_JSON,
@@ -362,9 +375,10 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "campaigns",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = http_prepare},
-                 argc, argv);
+    return serve(
+        &(struct service){.name = "campaigns",
+                          .routes = routes,
+                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | KEEPS_RECORDS,
+                          .load = http_prepare},
+        argc, argv);
 }

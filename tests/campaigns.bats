@@ -184,6 +184,84 @@ reached() {
 
 some_reached() { [[ $(reached) != '0 0' ]]; }
 
+# --- the test send ---
+
+
+@test "a test sends the template with the given variables, is stored, and is not counted" {
+    draft
+    act test '{"to":"+1 555 2009999","variables":{"name":"A \"b\"","code":7}}'
+    assert_success
+    assert_conventions
+    assert_json '.data.contacts[0].wa_id' '"15552009999"'
+    assert_sent_json .to '"15552009999"'
+    assert_sent_json .template.name '"offer"'
+    assert_sent_json .template.language.code '"de"'
+    assert_sent_json '[.template.components[].parameters[].text]' '["A \"b\"","Nr. 7!"]'
+    assert_equal "$(db "SELECT direction, type, status FROM message
+        WHERE wamid = '$(gojq -r '.data.messages[0].id' "$body")'")" 'out|template|accepted'
+    api GET "/v2/campaigns/$campaign"
+    assert_json '[.data.counts[], .data.delivery[]] | add' 0
+    state_is draft
+}
+
+@test "a test without variables has those of the first recipient, also when all were reached" {
+    draft
+    upload 'to,name,code\n15552000001,Ann,1\n15552000002,Bob,2\n'
+    act test '{"to":"15552009999"}'
+    assert_success
+    assert_sent_json '[.template.components[].parameters[].text]' '["Ann","Nr. 1!"]'
+    counts_are waiting 2
+    start_sender
+    act start
+    eventually state_is finished
+    act test '{"to":"15552009999"}'
+    assert_success
+    assert_sent_json .to '"15552009999"'
+    counts_are accepted 2
+}
+
+@test "a test whose variables are missing, empty or no text is refused by their names" {
+    local variables
+    draft
+    forget_sent
+    act test '{"to":"15552009999"}'
+    assert_error 400 VALIDATION_ERROR variables.name
+    for variables in '{"name":"x"}' '{"name":"x","code":" "}' '{"name":"x","code":{}}'; do
+        act test "{\"to\":\"15552009999\",\"variables\":$variables}"
+        assert_error 400 VALIDATION_ERROR variables.code
+    done
+    act test '{"variables":{"name":"x","code":"y"}}'
+    assert_error 400 VALIDATION_ERROR
+    request POST "/v2/campaigns/$campaign/test" --as "$OTHER_TOKEN" -d '{"to":"15552009999"}'
+    assert_error 404 NOT_FOUND
+    assert_equal "$(sent_count)" 0
+}
+
+@test "a test is sent at once whatever is preferred, and once for an Idempotency-Key" {
+    people 1
+    forget_sent
+    act_once() {
+        api POST "/v2/campaigns/$campaign/test" -H 'Idempotency-Key: test-1' \
+            -H 'Prefer: respond-async' -d '{"to":"15552009999","sendAt":"2030-01-01T00:00:00Z"}'
+    }
+    act_once
+    assert_status 200
+    act_once
+    assert_status 200
+    assert_header Idempotent-Replayed true
+    assert_equal "$(sent_count)" 1
+    assert_equal "$(db 'SELECT count(*) FROM outgoing')" 0
+}
+
+@test "the platform's refusal of a test is answered as that of other sends" {
+    people 1
+    sandbox POST faults '{"code":132015}' >/dev/null
+    act test '{"to":"15552009999"}'
+    assert_error 400 VALIDATION_ERROR
+    assert_json .details.error.code 132015
+    state_is draft
+}
+
 @test "pause stops a campaign in the middle, and resume sends the rest once" {
     people 200
     start_sender

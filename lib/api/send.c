@@ -16,7 +16,8 @@
 struct sending {
     struct request *rq;
     const struct message_kind *kind;
-    const char *phone; /* the recipient's digits; NULL: sent to the BSUID */
+    struct slice object; /* the platform's; p NULL: the kind writes it */
+    const char *phone;   /* the recipient's digits; NULL: sent to the BSUID */
     const char *bsuid;
     struct idempotency once;                     /* once.key.key NULL: the request has no key */
     unsigned char fingerprint[CRYPTO_HASH_SIZE]; /* of the body, if the request has a key */
@@ -53,6 +54,20 @@ static struct json quoted_message(const struct sending *sending) {
                                                                  : (struct json){0};
 }
 
+static void write_object(struct json_writer *out, const struct sending *sending) {
+    const struct message_kind *kind = sending->kind;
+    if (sending->object.p) {
+        json_write_raw(out, kind->type, sending->object);
+        return;
+    }
+    if (kind->is_array)
+        json_write_array(out, kind->type);
+    else
+        json_write_object(out, kind->type);
+    kind->write(out, sending->rq);
+    json_write_end(out);
+}
+
 /* The body of the call to the platform. With a key it has the id of the first request, and a queued
  * send that of its row, which the platform copies into the message's statuses, so that a status
  * identifies a send whose answer from the platform was lost. */
@@ -75,12 +90,7 @@ static struct slice payload(const struct sending *sending) {
         json_write_end(&out);
     }
     json_write_text(&out, "type", kind->type);
-    if (kind->is_array)
-        json_write_array(&out, kind->type);
-    else
-        json_write_object(&out, kind->type);
-    kind->write(&out, rq);
-    json_write_end(&out);
+    write_object(&out, sending);
     if (sending->callback_data)
         json_write_text(&out, "biz_opaque_callback_data", sending->callback_data);
     json_write_end(&out);
@@ -279,10 +289,8 @@ static int queue_message(struct request *rq, const struct message_kind *kind) {
     return queue(rq, request_id, kind);
 }
 
-int send_message(struct request *rq, const struct message_kind *kind) {
-    struct sending sending = {.rq = rq, .kind = kind};
-    if (prefers_async() || json_is(json_get(rq->json, "sendAt")))
-        return queue_message(rq, kind);
+int send_object(struct request *rq, const struct message_kind *kind, struct slice object) {
+    struct sending sending = {.rq = rq, .kind = kind, .object = object};
     read_recipient(&sending);
     if (!idempotency_has_key())
         return deliver_allowed(&sending);
@@ -296,4 +304,10 @@ int send_message(struct request *rq, const struct message_kind *kind) {
     case IDEMPOTENCY_FAILED: break;
     }
     return -1;
+}
+
+int send_message(struct request *rq, const struct message_kind *kind) {
+    return prefers_async() || json_is(json_get(rq->json, "sendAt"))
+               ? queue_message(rq, kind)
+               : send_object(rq, kind, (struct slice){NULL, 0});
 }

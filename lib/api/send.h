@@ -45,6 +45,9 @@ struct message_kind {
  * the platform's answer as the reply's data, or -1 after failing the request. */
 int send_message(struct request *rq, const struct message_kind *kind);
 
+/* The same, at once, with the whole of the platform's object instead of what `kind` would write. */
+int send_object(struct request *rq, const struct message_kind *kind, struct slice object);
+
 /* Writes `member` of `object` under `name`, with its value unchanged; nothing when it is absent. */
 void send_copy(struct json_writer *out, const char *name, struct json object, const char *member);
 

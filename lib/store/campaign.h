@@ -65,6 +65,11 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
                                        const struct store_campaign_recipient *recipients,
                                        size_t count, int64_t now, size_t *added);
 
+/* Finds the body for the first recipient who waits, or else of a message that was sent;
+ * STORE_NOT_FOUND: there is none. */
+enum store_result store_find_first_recipient(struct store *store, struct arena *arena,
+                                             const char *id, struct slice *body);
+
 /* What a client does to a campaign. Each may be repeated. */
 enum campaign_deed { CAMPAIGN_START, CAMPAIGN_PAUSE, CAMPAIGN_RESUME, CAMPAIGN_CANCEL };
 

@@ -31,8 +31,8 @@ def with_examples($schemas): walk(if type == "object" and has("$example") then
         else . end);
 
 # Whether the route sends a message or a file: an Idempotency-Key counts.
-def sends: any(.requires[]; . == "line")
-    and (.body != "json" or .kinds != [] or any(.members[]; .path == "to"));
+def sends: any(.members[]; .path == "to")
+    or (any(.requires[]; . == "line") and (.body != "json" or .kinds != []));
 
 # Whether the route sends a message, which it can queue.
 def queues: sends and (.path | test("^/v2/(messages|templates)/"));

@@ -1,5 +1,6 @@
-#include "api/campaign_import.h"
+#include "api/campaign/campaign_import.h"
 
+#include "api/campaign/campaign_template.h"
 #include "base/utf8.h"
 #include "payload/columns.h"
 #include "payload/csv_read.h"
@@ -81,11 +82,7 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
     json_write_text(&out, is_phone ? "to" : "recipient", recipient);
     json_write_text(&out, "type", "template");
     json_write_object(&out, "template");
-    json_write_text(&out, "name", campaign->template_name);
-    json_write_object(&out, "language");
-    json_write_text(&out, "code", campaign->language);
-    json_write_end(&out);
-    json_write_raw(&out, "components", buffer_slice(&components));
+    campaign_write_template(&out, campaign, buffer_slice(&components));
     json_write_end(&out);
     json_write_end(&out);
     return json_written(&out);

@@ -1,0 +1,104 @@
+#include "api/campaign/campaign_trial.h"
+
+#include "api/campaign/campaign_template.h"
+#include "api/send.h"
+#include "payload/columns.h"
+#include "payload/graph_send.h"
+#include "payload/recipient.h"
+
+const struct field campaign_trial_fields[] = {
+    RECIPIENT_FIELDS,
+    {.name = "variables", .type = FIELD_OBJECT},
+    {0},
+};
+
+/* The members of an object, as a line of a table: texts as they are, numbers as they are written.
+ */
+struct variables {
+    struct columns columns;
+    const struct slice *cells;
+};
+
+static int read_variables(struct request *rq, struct json object, struct variables *variables) {
+    const size_t count = json_count(object);
+    struct slice *names = arena_alloc(rq->arena, (count + 1) * sizeof *names),
+                 *cells = arena_alloc(rq->arena, (count + 1) * sizeof *cells);
+    size_t n = 0;
+    for (struct json value = json_first(object); json_is(value); value = json_next(value), n++) {
+        names[n] = json_name(value, rq->arena);
+        cells[n] =
+            json_type(value) == JSON_NUMBER ? json_raw(value) : json_string(value, rq->arena);
+        if (!cells[n].p)
+            return fail(rq, INVALID, "variables.%.*s must be a string or a number.",
+                        (int)names[n].n, names[n].p);
+    }
+    *variables = (struct variables){{names, n}, cells};
+    return 0;
+}
+
+/* The template with these variables. */
+static int fill(struct request *rq, const struct store_campaign *campaign,
+                const struct variables *variables, struct slice *object) {
+    struct buffer components = buffer_in(rq->arena);
+    struct json_writer out;
+    const struct slice missing =
+        columns_fill(&variables->columns, variables->cells, variables->columns.count,
+                     campaign->components, &components);
+    if (missing.p)
+        return fail(rq, INVALID, "variables.%.*s is missing or empty, and the components name it.",
+                    (int)missing.n, missing.p);
+    json_write_start(&out, rq->arena);
+    json_write_object(&out, NULL);
+    campaign_write_template(&out, campaign, buffer_slice(&components));
+    json_write_end(&out);
+    *object = json_written(&out);
+    return 0;
+}
+
+/* The template of the first recipient; without one, that with no variables. */
+static int copy_first(struct request *rq, const struct store_campaign *campaign,
+                      struct slice *object) {
+    struct slice body;
+    struct json json;
+    struct json_error error;
+    enum store_result result =
+        store_find_first_recipient(rq->caller->store, rq->arena, campaign->id, &body);
+    if (result == STORE_NOT_FOUND)
+        return fill(rq, campaign, &(struct variables){{NULL, 0}, NULL}, object);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    if (json_read(rq->arena, body, &json, &error))
+        return fail(rq, INTERNAL, "The stored message of a recipient is no JSON.");
+    *object = json_raw(json_get(json, "template"));
+    return 0;
+}
+
+static int make_object(struct request *rq, const struct store_campaign *campaign,
+                       struct slice *object) {
+    const struct json given = json_get(rq->json, "variables");
+    struct variables variables;
+    if (!json_is(given))
+        return copy_first(rq, campaign, object);
+    return read_variables(rq, given, &variables) || fill(rq, campaign, &variables, object) ? -1 : 0;
+}
+
+/* What the record of a template has, from the body that was sent. */
+static void complete_record(struct request *rq, struct store_send *send) {
+    struct graph_send sent;
+    const char *error;
+    if (graph_send_read(rq->arena, "application/json", send->body, &sent, &error))
+        return;
+    send->template_name = sent.template_name;
+    send->template_language = sent.template_language;
+    send->flow_token = sent.flow_token;
+}
+
+static const struct message_kind trial = {
+    .type = "template", .fields = campaign_trial_fields, .complete_record = complete_record};
+
+int campaign_trial(struct request *rq, const struct store_campaign *campaign) {
+    struct slice object;
+    return auth_choose_line(rq, campaign->phone_number_id) || make_object(rq, campaign, &object)
+               ? -1
+               : send_object(rq, &trial, object);
+}
