@@ -924,7 +924,7 @@ CREATE INDEX outgoing_person ON outgoing (user_id, recipient, id);
 CREATE INDEX outgoing_account ON outgoing (account_id, id);
 CREATE INDEX outgoing_finished ON outgoing (state, finished_at)
     WHERE finished_at IS NOT NULL AND campaign_id IS NULL;
-CREATE INDEX outgoing_campaign ON outgoing (campaign_id, state) WHERE campaign_id IS NOT NULL;
+CREATE INDEX outgoing_campaign ON outgoing (campaign_id, id) WHERE campaign_id IS NOT NULL;
 CREATE INDEX outgoing_campaign_waiting ON outgoing (campaign_id)
     WHERE campaign_id IS NOT NULL AND finished_at IS NULL;
 

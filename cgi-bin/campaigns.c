@@ -1,6 +1,7 @@
 /* /v2/campaigns: a template that is sent to a list of people, once to each. */
 #include "api/auth.h"
 #include "api/campaign/campaign_import.h"
+#include "api/campaign/campaign_report.h"
 #include "api/campaign/campaign_trial.h"
 #include "api/idempotency.h"
 #include "api/paging.h"
@@ -273,13 +274,18 @@ static int post_campaign(struct request *rq) {
     return idempotency_run_plain(rq, make_campaign, answer_again);
 }
 
-/* --- PUT .../recipients --- */
+/* --- PUT .../recipients, GET .../recipients.csv --- */
 
 static int put_recipients(struct request *rq) {
     struct store_campaign campaign;
     if (find_campaign(rq, &campaign))
         return -1;
     return campaign_import(rq, &campaign);
+}
+
+static int get_report(struct request *rq) {
+    struct store_campaign campaign;
+    return find_campaign(rq, &campaign) ? -1 : campaign_report(rq, &campaign);
 }
 
 /* --- POST .../test --- */
@@ -350,6 +356,8 @@ static const struct route routes[] = {
      .trail = NO_TRAIL("the start of the campaign is the trace"),
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = put_recipients,
      .query = campaign_import_query, .body = BODY_STREAM},
+    {.method = "GET", .path = "/v2/campaigns/:campaignId/recipients.csv",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_report},
     {.method = "POST", .path = "/v2/campaigns/:campaignId/test",
      .trail = TRAIL_MESSAGE,
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_test, .body = BODY_JSON,

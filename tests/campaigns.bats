@@ -184,6 +184,48 @@ reached() {
 
 some_reached() { [[ $(reached) != '0 0' ]]; }
 
+# --- what became of the recipients ---
+
+report() {
+    api GET "/v2/campaigns/$campaign/recipients.csv"
+}
+
+@test "the CSV has the outcome of each recipient, with code, message, delivery and times" {
+    local sent
+    people 3
+    start_sender
+    act start
+    eventually state_is finished
+    sent=$(db "SELECT wamid FROM outgoing WHERE recipient = '15552000000'")
+    take "$(payload "$(status_of "$sent" delivered)")"
+    db "UPDATE outgoing SET state = 'failed', reason = '=cmd()', wamid = NULL, finished_at = 1200,
+        error = CAST('{\"error\":{\"code\":131026}}' AS BLOB) WHERE recipient = '15552000001'"
+    report
+    assert_status 200
+    assert_header Content-Type 'text/csv; charset=utf-8; header=present'
+    assert_header Content-Disposition 'attachment; filename="recipients.csv"'
+    assert_equal "$(sed -n 1p "$body")" \
+        $'to,state,reason,errorCode,messageId,delivery,finishedAt,deliveryAt\r'
+    assert_equal "$(wc -l <"$body")" 4
+    grep -qE "^15552000000,accepted,,,$sent,delivered,[^,]+Z,[^,]+Z"$'\r$' "$body"
+    grep -qxF $'15552000001,failed,\'=cmd(),131026,,,1970-01-01T00:00:01.200Z,\r' "$body"
+    grep -qE $'^15552000002,accepted,,,wamid[^,]*,,[^,]+Z,\r$' "$body"
+}
+
+@test "the CSV has those who wait, all pages of them, and none of another user" {
+    draft '"templateName":"plain","language":"de"'
+    upload "to\n$(seq 15552000001 15552001200 | sed 's/$/\\n/' | tr -d '\n')"
+    report
+    assert_equal "$(wc -l <"$body")" 1201
+    assert_equal "$(cut -d , -f 1 "$body" | sort -u | wc -l)" 1201
+    assert_equal "$(sed -n 2p "$body")" $'15552000001,waiting,,,,,,\r'
+    act cancel
+    report
+    assert_equal "$(grep -c '^1555[0-9]*,cancelled,,,,,2' "$body")" 1200
+    request GET "/v2/campaigns/$campaign/recipients.csv" --as "$OTHER_TOKEN"
+    assert_error 404 NOT_FOUND
+}
+
 # --- the test send ---
 
 

@@ -70,6 +70,31 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
 enum store_result store_find_first_recipient(struct store *store, struct arena *arena,
                                              const char *id, struct slice *body);
 
+/* What became of a recipient. */
+struct store_campaign_outcome {
+    const char *id; /* of its row */
+    const char *recipient;
+    const char *state, *reason;     /* as of outgoing; waiting: not moved there yet */
+    struct slice error;             /* the platform's; n == 0: none */
+    const char *wamid, *status;     /* of the message; NULL: none */
+    int64_t finished_at, status_at; /* INT64_MAX: not yet */
+};
+
+/* A walk through the recipients of a campaign, which begins with zeros after the id. */
+struct store_campaign_walk {
+    const char *campaign_id;
+    char after[ID_SIZE];
+    bool has_moved; /* those who wait were listed */
+    bool is_over;
+};
+
+/* Lists the next recipients, which may be none before the walk is over. One whose turn comes during
+ * the walk may be listed twice, the second time with the later state; none is missed. */
+enum store_result store_list_campaign_outcomes(struct store *store, struct arena *arena,
+                                               struct store_campaign_walk *walk, size_t limit,
+                                               struct store_campaign_outcome **outcomes,
+                                               size_t *count);
+
 /* What a client does to a campaign. Each may be repeated. */
 enum campaign_deed { CAMPAIGN_START, CAMPAIGN_PAUSE, CAMPAIGN_RESUME, CAMPAIGN_CANCEL };
 

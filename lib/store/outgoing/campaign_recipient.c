@@ -1,4 +1,6 @@
 /* Rows of the table campaign_recipient, for clients. */
+#include <string.h>
+
 #include "engine/sql.h"
 #include "store/campaign.h"
 
@@ -22,4 +24,67 @@ enum store_result store_find_first_recipient(struct store *store, struct arena *
         }
     }
     return sql_found(store, found);
+}
+
+/* --- what became of them --- */
+
+static void add_outcomes(struct store *store, struct statement *s, struct arena *arena,
+                         struct buffer *list) {
+    while (sql_row(store, s)) {
+        const struct store_campaign_outcome row = {
+            .id = column_text(s, 0, arena),
+            .recipient = column_text(s, 1, arena),
+            .state = column_text(s, 2, arena),
+            .reason = column_text(s, 3, arena),
+            .error = column_blob(s, 4, arena),
+            .wamid = column_text(s, 5, arena),
+            .status = column_text(s, 6, arena),
+            .finished_at = column_time(s, 7),
+            .status_at = column_time(s, 8),
+        };
+        buffer_add(list, &row, sizeof row);
+    }
+}
+
+/* What waits when a campaign is cancelled was cancelled with it. */
+static void add_waiting(struct store *store, struct arena *arena,
+                        const struct store_campaign_walk *walk, size_t limit, struct buffer *list) {
+    static struct statement s = {
+        .sql = "SELECT r.id, r.recipient, CASE WHEN c.state = 'cancelled' THEN 'cancelled' "
+               "ELSE 'waiting' END, c.reason, NULL, NULL, NULL, c.finished_at, NULL "
+               "FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id "
+               "WHERE r.campaign_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3"};
+    sql_start(store, &s, TEXT(walk->campaign_id), TEXT(walk->after), INTEGER((int64_t)limit));
+    add_outcomes(store, &s, arena, list);
+}
+
+static void add_moved(struct store *store, struct arena *arena,
+                      const struct store_campaign_walk *walk, size_t limit, struct buffer *list) {
+    static struct statement s = {
+        .sql = "SELECT o.id, o.recipient, o.state, o.reason, coalesce(m.error, o.error), o.wamid, "
+               "m.status, o.finished_at, m.status_at FROM outgoing o "
+               "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
+               "WHERE o.campaign_id = ?1 AND o.id > ?2 ORDER BY o.id LIMIT ?3"};
+    sql_start(store, &s, TEXT(walk->campaign_id), TEXT(walk->after), INTEGER((int64_t)limit));
+    add_outcomes(store, &s, arena, list);
+}
+
+/* Those who wait come first, so that one who moves meanwhile is not missed. */
+enum store_result store_list_campaign_outcomes(struct store *store, struct arena *arena,
+                                               struct store_campaign_walk *walk, size_t limit,
+                                               struct store_campaign_outcome **outcomes,
+                                               size_t *count) {
+    struct buffer list = buffer_in(arena);
+    (walk->has_moved ? add_moved : add_waiting)(store, arena, walk, limit, &list);
+    *outcomes = (struct store_campaign_outcome *)(void *)list.p;
+    *count = list.n / sizeof **outcomes;
+    const enum store_result result = sql_result(store);
+    if (result != STORE_OK)
+        return result;
+    const bool is_last = *count < limit;
+    const char *const last = *count && !is_last ? (*outcomes)[*count - 1].id : "";
+    memcpy(walk->after, last, strlen(last) + 1);
+    walk->is_over = is_last && walk->has_moved;
+    walk->has_moved = walk->has_moved || is_last;
+    return STORE_OK;
 }
