@@ -294,6 +294,11 @@ add_life() {
     use_hook good
     take "$(payload "$(inbound wamid.1 15551234567 '')")"
     eventually none_is_pending
+    db "INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language,
+            components, state, valid_ms, created_at)
+        SELECT 'cmp_life', t.user_id, l.account_id, l.id, '<img src=x>', 'greeting', 'en_US',
+            CAST('[]' AS BLOB), 'draft', 86400000, 1
+        FROM thread t JOIN line l ON l.phone_number_id = '$LINE' WHERE l.id = t.line_id"
 }
 
 @test "a test event shows the answer of the receiver in words" {

@@ -43,8 +43,8 @@ function requestOf(method, {body, json, key, seen, prefer, signal, isOfAnyUser})
         headers['X-Switchboard-Seen'] = seen;
     if (prefer)
         headers.Prefer = prefer;
-    if (body instanceof FormData) {
-        options.body = body; // the browser sets the type with its boundary
+    if (body instanceof FormData || body instanceof Blob) {
+        options.body = body; // the browser sets the type, and a boundary
     } else if (body !== undefined || json !== undefined) {
         headers['Content-Type'] = 'application/json';
         options.body = json ?? JSON.stringify(body);
@@ -134,8 +134,8 @@ export async function send(method, path, options = {}) {
     throw failure;
 }
 
-// Sends a request and returns `data` of the envelope; null for 304. Options: query, body (JSON or
-// FormData), json (a text that is sent as it is), key (the Idempotency-Key), seen
+// Sends a request and returns `data` of the envelope; null for 304. Options: query, body (JSON,
+// FormData or a Blob), json (a text that is sent as it is), key (the Idempotency-Key), seen
 // (X-Switchboard-Seen), prefer (Prefer), signal (of an AbortController), onProgress (see transmit),
 // keepsSession, isOfAnyUser (also when another user has logged in in this browser).
 export async function call(method, path, options = {}) {

@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# The campaigns of the dashboard in Chromium, as the owner of a shop uses them.
+# transports: cgi
+# needs: node
+# may run twice: Chromium decides when it draws and when it asks
+load helpers/all
+load helpers/courier
+load helpers/sender
+load helpers/session
+load helpers/browser
+
+setup_file() {
+    start_stack
+    make_user
+    make_password
+    jq -nc --arg waba "$WABA" '{wabaId: $waba, replace: true, items: [
+        {id: "1", name: "offer", language: "de", status: "APPROVED", category: "MARKETING",
+         components: [{type: "BODY", text: "Hallo {{1}}, Ihr Code ist {{2}}, viel Spaß."}]},
+        {id: "2", name: "late", language: "de", status: "PAUSED", category: "UTILITY",
+         components: [{type: "BODY", text: "Spät."}]},
+        {id: "3", name: "plain", language: "de", status: "APPROVED", category: "UTILITY",
+         components: [{type: "BODY", text: "Hallo."}]}]}' >"$STACK/templates.json"
+    sandbox POST templates "@$STACK/templates.json" >/dev/null
+    start_browser
+}
+
+teardown_file() {
+    stop_senders
+    stop_browser
+    stop_stack
+}
+
+# Makes the campaigns that wait begin now.
+begin() {
+    db "UPDATE campaign SET start_at = 1 + $db_now - 2000"
+}
+
+is_paused() {
+    [[ $(db "SELECT count(*) FROM campaign WHERE state = 'paused' AND reason = 'template'") == 1 ]]
+}
+
+@test "a shop owner corrects a table, schedules a campaign, and resumes it after its template was paused" {
+    start_sender
+    browse campaigns walk
+    fault '{"match":{"path":"/messages"},"code":132015,"times":50}'
+    begin
+    eventually is_paused
+    browse campaigns paused
+    stop_senders
+}
+
+@test "cancelling a campaign asks first, and is for good" {
+    api POST /v2/campaigns -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"Winter\",
+        \"templateName\":\"plain\",\"language\":\"de\"}"
+    local path
+    path=/v2/campaigns/$(gojq -r .data.id "$body")
+    api PUT "$path/recipients" -H 'Content-Type: text/csv' -d $'to\n4915112345678\n'
+    have_pulse
+    api POST "$path/start" -d '{}'
+    assert_success
+    browse campaigns cancelled
+}
