@@ -63,11 +63,11 @@ static int list_newest(struct request *rq, const struct store_account *accounts,
     if ((i = first_account(accounts, count, parts[1])) == count && parts[1])
         return cursor_fail(rq, "after");
     for (const char *after = parts[2]; i < count && rows.n / sizeof *contacts <= limit; i++) {
-        enum store_result result =
-            store_list_contacts(rq->caller->store, rq->arena,
-                                &(struct contact_filter){accounts[i].id, true, after,
-                                                         limit + 1 - rows.n / sizeof *contacts},
-                                &contacts, &n);
+        enum store_result result = store_list_contacts(
+            rq->caller->store, rq->arena,
+            &(struct contact_filter){&rq->caller->view, accounts[i].id, true, after,
+                                     limit + 1 - rows.n / sizeof *contacts},
+            &contacts, &n);
         if (result != STORE_OK)
             return state_fail(rq, result);
         buffer_add(&rows, contacts, n * sizeof *contacts);
@@ -88,10 +88,8 @@ static int list_found(struct request *rq, const char *account_id, const char *q)
     struct inbox_position next;
     struct contact *contacts;
     size_t count;
-    const struct inbox_search search = {.user_id = rq->caller->user.id,
-                                        .account_id = account_id,
-                                        .q = q,
-                                        .limit = paging_limit(rq)};
+    const struct inbox_search search = {
+        .view = &rq->caller->view, .account_id = account_id, .q = q, .limit = paging_limit(rq)};
     int has_position = cursor_read(rq, "after", "found", parts, 4);
     if (has_position < 0)
         return -1;
@@ -135,15 +133,15 @@ struct whole {
 static enum store_result read_whole(struct request *rq, const char *id, struct whole *whole) {
     struct store *store = rq->caller->store;
     enum store_result result =
-        store_find_contact(store, rq->arena, rq->caller->user.id, id, &whole->contact);
+        store_find_contact(store, rq->arena, &rq->caller->view, id, &whole->contact);
     if (result == STORE_OK)
         result = store_find_hold(store, whole->contact.id, &whole->held_at);
     if (result == STORE_OK)
-        result = store_list_blocks(store, rq->arena, whole->contact.id, &whole->blocks,
-                                   &whole->block_count);
+        result = store_list_blocks(store, rq->arena, &rq->caller->view, whole->contact.id,
+                                   &whole->blocks, &whole->block_count);
     if (result == STORE_OK)
-        result = store_list_contact_threads(store, rq->arena, whole->contact.id, &whole->threads,
-                                            &whole->thread_count);
+        result = store_list_contact_threads(store, rq->arena, &rq->caller->view, whole->contact.id,
+                                            &whole->threads, &whole->thread_count);
     return result;
 }
 

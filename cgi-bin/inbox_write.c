@@ -26,8 +26,8 @@ static int reply_blocks(struct request *rq, const char *contact_id) {
     struct contact_block *blocks;
     size_t count;
     struct json_writer data;
-    enum store_result result =
-        store_list_blocks(rq->caller->store, rq->arena, contact_id, &blocks, &count);
+    enum store_result result = store_list_blocks(rq->caller->store, rq->arena, &rq->caller->view,
+                                                 contact_id, &blocks, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);
@@ -263,7 +263,7 @@ static int fail_confirm(struct request *rq, const char *id) {
     struct contact contact;
     struct issues issues;
     enum store_result result =
-        store_find_contact(rq->caller->store, rq->arena, rq->caller->user.id, id, &contact);
+        store_find_contact(rq->caller->store, rq->arena, &rq->caller->view, id, &contact);
     if (result != STORE_OK)
         return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
     request_start_issues(rq, &issues);

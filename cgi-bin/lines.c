@@ -21,7 +21,7 @@ static int get_lines(struct request *rq) {
     struct json_writer data;
     enum store_result result =
         store_list_lines(rq->caller->store, rq->arena,
-                         &(struct line_filter){.user_id = rq->caller->user.id}, &lines, &count);
+                         &(struct line_filter){.view = &rq->caller->view}, &lines, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     paging_start(rq, &data);
@@ -43,7 +43,7 @@ static int get_line(struct request *rq) {
     struct line line;
     struct json_writer data;
     enum store_result result =
-        store_find_line_by_id(rq->caller->store, rq->arena, rq->caller->user.id,
+        store_find_line_by_id(rq->caller->store, rq->arena, &rq->caller->view,
                               arena_copy(rq->arena, rq->parameters[0]), &line);
     if (result != STORE_OK)
         return fail_line(rq, result);

@@ -72,10 +72,9 @@ static int get_me(struct request *rq) {
     struct me me = {.user = &caller->user};
     if (auth_list_accounts(rq, &me.accounts, &me.account_count))
         return -1;
-    enum store_result result =
-        store_list_lines(caller->store, rq->arena,
-                         &(struct line_filter){caller->user.id, .is_without_archived = true},
-                         &me.lines, &me.line_count);
+    enum store_result result = store_list_lines(
+        caller->store, rq->arena, &(struct line_filter){&caller->view, .is_without_archived = true},
+        &me.lines, &me.line_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     return reply_data(rq, write_me(rq->arena, &me));

@@ -34,7 +34,7 @@ static int reply_rows(struct request *rq, const struct store_outgoing *rows, siz
  * the query. Returns 0, or -1 after failing the request. */
 static int find_line(struct request *rq, const char **id) {
     const struct slice wanted = query_get(&rq->query, "phoneNumberId");
-    const struct line_filter filter = {.user_id = rq->caller->user.id};
+    const struct line_filter filter = {.view = &rq->caller->view};
     struct line *lines;
     size_t count;
     *id = NULL;

@@ -51,9 +51,9 @@ static enum store_result read_view(struct view *view) {
     enum store_result result =
         store_list_accounts(store, rq->arena, user_id, &view->accounts, &view->account_count);
     if (result == STORE_OK)
-        result = store_list_lines(store, rq->arena,
-                                  &(struct line_filter){user_id, .is_without_archived = true},
-                                  &view->lines, &view->line_count);
+        result = store_list_lines(
+            store, rq->arena, &(struct line_filter){&rq->caller->view, .is_without_archived = true},
+            &view->lines, &view->line_count);
     view->last = arena_alloc(rq->arena, (view->line_count + 1) * sizeof *view->last);
     if (result == STORE_OK)
         result = store_find_last_usage(store, user_id, hour - SENT_DAYS * 24 - SILENT_HOURS,
@@ -66,7 +66,7 @@ static enum store_result read_view(struct view *view) {
     if (result == STORE_OK)
         result = store_find_pulse(store, "courier", &view->courier);
     if (result == STORE_OK)
-        result = inbox_count(store, user_id, &view->inbox);
+        result = inbox_count(store, &rq->caller->view, &view->inbox);
     return result;
 }
 
@@ -358,7 +358,8 @@ static int get_usage(struct request *rq) {
         return -1;
     struct line line;
     enum store_result result =
-        line_id ? store_find_line_by_id(store, rq->arena, user_id, line_id, &line) : STORE_OK;
+        line_id ? store_find_line_by_id(store, rq->arena, &rq->caller->view, line_id, &line)
+                : STORE_OK;
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
                     "There is no such line; lineId is an `id` of phoneNumbers in "

@@ -69,7 +69,7 @@ static int list_found(struct request *rq, const struct inbox_filter *filter, con
     struct inbox_position next;
     struct inbox_thread *threads;
     size_t count;
-    const struct inbox_search search = {.user_id = filter->user_id,
+    const struct inbox_search search = {.view = filter->view,
                                         .q = q,
                                         .line_id = filter->line_id,
                                         .is_unread = filter->is_unread,
@@ -112,7 +112,7 @@ static int read_assignee(struct request *rq, const char **assignee) {
 static int get_threads(struct request *rq) {
     const char *line_id = query_get(&rq->query, "lineId").p;
     struct slice q = query_get(&rq->query, "q");
-    struct inbox_filter filter = {.user_id = rq->caller->user.id,
+    struct inbox_filter filter = {.view = &rq->caller->view,
                                   .line_id = line_id,
                                   .is_unread = is_asked(rq, "unread"),
                                   .is_failed = is_asked(rq, "failed"),
@@ -121,9 +121,9 @@ static int get_threads(struct request *rq) {
     struct line line;
     if (read_assignee(rq, &filter.assignee))
         return -1;
-    enum store_result result = line_id ? store_find_line_by_id(rq->caller->store, rq->arena,
-                                                               filter.user_id, line_id, &line)
-                                       : STORE_OK;
+    enum store_result result =
+        line_id ? store_find_line_by_id(rq->caller->store, rq->arena, filter.view, line_id, &line)
+                : STORE_OK;
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no line with this lineId: GET /v2/lines lists them.");
     if (result != STORE_OK)
@@ -135,7 +135,7 @@ static int get_threads(struct request *rq) {
 
 /* Finds the thread that the path names; 0, or -1 after failing the request. */
 static int find_thread(struct request *rq, struct inbox_thread *thread) {
-    enum store_result result = inbox_find_thread(rq->caller->store, rq->arena, rq->caller->user.id,
+    enum store_result result = inbox_find_thread(rq->caller->store, rq->arena, &rq->caller->view,
                                                  arena_copy(rq->arena, rq->parameters[0]), thread);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
@@ -294,7 +294,7 @@ static void write_removals(struct json_writer *w, const struct changes *page) {
 static int reply_changes(struct request *rq, const struct changes *page) {
     struct inbox_counts counts;
     struct json_writer data;
-    enum store_result result = inbox_count(rq->caller->store, rq->caller->user.id, &counts);
+    enum store_result result = inbox_count(rq->caller->store, &rq->caller->view, &counts);
     if (result != STORE_OK)
         return state_fail(rq, result);
     json_write_start(&data, rq->arena);
@@ -334,8 +334,9 @@ static int list_changes(struct request *rq, int64_t change, int64_t after) {
     struct store *store = rq->caller->store;
     const char *user_id = rq->caller->user.id;
     struct changes page = {.change = change};
-    enum store_result result = inbox_list_changes(store, rq->arena, user_id, after, PAGING_MOST + 1,
-                                                  &page.threads, &page.thread_count);
+    enum store_result result =
+        inbox_list_changes(store, rq->arena, &rq->caller->view, after, PAGING_MOST + 1,
+                           &page.threads, &page.thread_count);
     if (result == STORE_OK)
         result = store_list_removals(store, rq->arena, user_id, after, PAGING_MOST + 1,
                                      &page.removals, &page.removal_count);
@@ -348,7 +349,7 @@ static int list_changes(struct request *rq, int64_t change, int64_t after) {
 static int get_changes(struct request *rq) {
     const bool is_first = !query_get(&rq->query, "after").p;
     int64_t after = query_integer(&rq->query, "after", 0), change;
-    enum store_result result = inbox_last_change(rq->caller->store, rq->caller->user.id, &change);
+    enum store_result result = inbox_last_change(rq->caller->store, &rq->caller->view, &change);
     if (result != STORE_OK)
         return state_fail(rq, result);
     if (is_first)
@@ -383,13 +384,13 @@ static const char *standard_wamid(struct arena *arena, const char *wamid) {
 
 static enum store_result find_message(struct request *rq, struct message *message) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
-    const char *user_id = rq->caller->user.id;
+    const struct store_view *view = &rq->caller->view;
     struct store *store = rq->caller->store;
     if (strncmp(id, "msg_", 4) == 0)
-        return store_find_message(store, rq->arena, user_id, id, NULL, message);
-    enum store_result result = store_find_message(store, rq->arena, user_id, NULL, id, message);
+        return store_find_message(store, rq->arena, view, id, NULL, message);
+    enum store_result result = store_find_message(store, rq->arena, view, NULL, id, message);
     return result != STORE_NOT_FOUND ? result
-                                     : store_find_message(store, rq->arena, user_id, NULL,
+                                     : store_find_message(store, rq->arena, view, NULL,
                                                           standard_wamid(rq->arena, id), message);
 }
 

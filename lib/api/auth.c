@@ -148,6 +148,7 @@ static int set_caller(struct request *rq, struct slice token, struct slice cooki
     rq->caller = caller;
     rq->user_id = caller->user.id;
     rq->token_id = rq->has_session ? NULL : caller->actor.id; /* the main token has no id */
+    caller->view = (struct store_view){.user_id = caller->user.id};
     begin_trail(rq);
     return 0;
 }
@@ -224,7 +225,7 @@ int auth_fail_line(struct request *rq) {
 int auth_choose_line(struct request *rq, const char *phone_number_id) {
     struct caller *caller = rq->caller;
     enum store_result result =
-        store_find_line(caller->store, rq->arena, caller->user.id, phone_number_id, &caller->line);
+        store_find_line(caller->store, rq->arena, &caller->view, phone_number_id, &caller->line);
     if (result == STORE_NOT_FOUND)
         return auth_fail_line(rq);
     if (result != STORE_OK)

@@ -12,6 +12,7 @@ struct caller {
     struct store *store;
     struct store_user user;
     struct store_session session; /* with its member; id NULL: the caller has sent a token */
+    struct store_view view;       /* what the caller sees of the user */
     unsigned scopes;              /* what the caller may do: a set of enum scope */
     int64_t expires_at;           /* of a scoped token; INT64_MAX: it does not end */
     struct actor actor;           /* who the caller is */

@@ -169,7 +169,7 @@ static int write_messages(struct request *rq, const struct page *page, struct js
     for (size_t i = 0; i < page->count; i++) {
         struct message message;
         enum store_result result = store_find_message(
-            rq->caller->store, rq->arena, rq->caller->user.id, page->ids[i], NULL, &message);
+            rq->caller->store, rq->arena, &rq->caller->view, page->ids[i], NULL, &message);
         if (result == STORE_NOT_FOUND)
             continue;
         if (result != STORE_OK)
@@ -188,7 +188,7 @@ static int write_threads(struct request *rq, const struct buffer *ids, struct js
     for (size_t i = 0; i < ids->n / sizeof *id; i++) {
         struct inbox_thread thread;
         enum store_result result =
-            inbox_find_thread(rq->caller->store, rq->arena, rq->caller->user.id, id[i], &thread);
+            inbox_find_thread(rq->caller->store, rq->arena, &rq->caller->view, id[i], &thread);
         if (result != STORE_OK && result != STORE_NOT_FOUND)
             return state_fail(rq, result);
         if (result == STORE_OK)
@@ -220,7 +220,7 @@ static int reply_page(struct request *rq, const struct inbox_thread *thread,
 int message_search_answer(struct request *rq, const struct inbox_thread *thread) {
     struct words words;
     struct page page;
-    const struct message_search search = {.user_id = rq->caller->user.id,
+    const struct message_search search = {.view = &rq->caller->view,
                                           .thread_id = thread ? thread->id : NULL,
                                           .limit = paging_limit(rq),
                                           .is_match = has_all,

@@ -171,7 +171,7 @@ static int read_lines(struct request *rq, struct issues *issues, struct store_we
         return 0;
     enum store_result result =
         store_list_lines(rq->caller->store, rq->arena,
-                         &(struct line_filter){.user_id = rq->caller->user.id}, &lines, &count);
+                         &(struct line_filter){.view = &rq->caller->view}, &lines, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     refuse_duplicate(rq, issues, &list);

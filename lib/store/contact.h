@@ -29,15 +29,17 @@ struct contact {
 void contact_set_profile(struct contact *contact, const struct contact *first,
                          const struct contact *second);
 
-/* Finds the user's contact with this id, with user_id NULL that of any user; the id of a merged
- * contact finds the contact that remained. STORE_NOT_FOUND: there is none. */
-enum store_result store_find_contact(struct store *store, struct arena *arena, const char *user_id,
-                                     const char *id, struct contact *contact);
+/* Finds the contact of the view with this id, with user_id NULL that of any user; the id of a
+ * merged contact finds the contact that remained. STORE_NOT_FOUND: there is none. */
+enum store_result store_find_contact(struct store *store, struct arena *arena,
+                                     const struct store_view *view, const char *id,
+                                     struct contact *contact);
 
 /* What a list of contacts contains: `limit` contacts after the id `after`, which need not exist
  * (NULL: the first ones), in the order of their ids, which is that of their creation. */
 struct contact_filter {
-    const char *account_id; /* NULL: those of all accounts, oldest first */
+    const struct store_view *view; /* NULL: of any user */
+    const char *account_id;        /* NULL: those of all accounts, oldest first */
     bool is_newest_first;
     const char *after;
     size_t limit;
@@ -52,19 +54,19 @@ struct contact_block {
     int64_t created_at;
 };
 
-/* Lists the lines on which the contact is blocked, in the order of their ids. */
+/* Lists the lines of the view on which the contact is blocked, in the order of their ids. */
 enum store_result store_list_blocks(struct store *store, struct arena *arena,
-                                    const char *contact_id, struct contact_block **blocks,
-                                    size_t *count);
+                                    const struct store_view *view, const char *contact_id,
+                                    struct contact_block **blocks, size_t *count);
 
 struct contact_thread {
     const char *id, *line_id, *phone_number_id;
     int64_t last_message_at;
 };
 
-/* Lists the contact's threads, one for each line, in the order of their ids. */
+/* Lists the contact's threads of the view, one for each line, in the order of their ids. */
 enum store_result store_list_contact_threads(struct store *store, struct arena *arena,
-                                             const char *contact_id,
+                                             const struct store_view *view, const char *contact_id,
                                              struct contact_thread **threads, size_t *count);
 
 /* --- internal to the store: the row; what writes runs in the open transaction --- */

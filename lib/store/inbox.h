@@ -32,7 +32,7 @@ struct inbox_thread {
 /* --- threads --- */
 
 struct inbox_filter {
-    const char *user_id;
+    const struct store_view *view;
     const char *line_id;  /* NULL: of all lines */
     bool is_unread;       /* only those with unread messages */
     bool is_failed;       /* only those whose last message sent failed */
@@ -52,8 +52,9 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
 
 /* Finds the user's thread with this id; the id of a merged thread finds the thread that remained.
  * STORE_NOT_FOUND: there is none. */
-enum store_result inbox_find_thread(struct store *store, struct arena *arena, const char *user_id,
-                                    const char *id, struct inbox_thread *thread);
+enum store_result inbox_find_thread(struct store *store, struct arena *arena,
+                                    const struct store_view *view, const char *id,
+                                    struct inbox_thread *thread);
 
 enum { COUNTED_MOST = 1000 }; /* threads of a kind that are counted */
 
@@ -62,17 +63,18 @@ struct inbox_counts {
     int64_t unread, waiting, failed;
     int64_t waiting_since; /* of the thread that waits longest; INT64_MAX: none waits */
 };
-enum store_result inbox_count(struct store *store, const char *user_id,
+enum store_result inbox_count(struct store *store, const struct store_view *view,
                               struct inbox_counts *counts);
 
 /* Reads the number of the user's last change. */
-enum store_result inbox_last_change(struct store *store, const char *user_id, int64_t *change);
+enum store_result inbox_last_change(struct store *store, const struct store_view *view,
+                                    int64_t *change);
 
 /* Lists at most `limit` of the user's threads that changed after the change `after`, in the order
  * of their last changes. */
-enum store_result inbox_list_changes(struct store *store, struct arena *arena, const char *user_id,
-                                     int64_t after, size_t limit, struct inbox_thread **threads,
-                                     size_t *count);
+enum store_result inbox_list_changes(struct store *store, struct arena *arena,
+                                     const struct store_view *view, int64_t after, size_t limit,
+                                     struct inbox_thread **threads, size_t *count);
 
 /* --- search --- */
 
@@ -81,7 +83,7 @@ enum { SEARCH_MOST = 10000 }; /* contacts that one call compares with a search *
 /* What is searched for: contacts whose words begin with every word of `q` (see contact_term.h).
  * A `q` of digits and the signs of phone numbers is one word, its digits. */
 struct inbox_search {
-    const char *user_id;
+    const struct store_view *view;
     const char *account_id; /* NULL: contacts of all accounts */
     const char *q;
     const char *line_id; /* threads: of this line; NULL: of all lines */
@@ -119,7 +121,7 @@ enum store_result inbox_search_threads(struct store *store, struct arena *arena,
 enum { SEARCH_MESSAGES_MOST = 20000 }; /* messages that one call compares */
 
 struct message_search {
-    const char *user_id;
+    const struct store_view *view;
     const char *thread_id; /* NULL: the messages of all threads of the user */
     size_t limit;
     /* Whether a message with this body is a result. What it needs lives in `scratch`. */

@@ -35,15 +35,17 @@ enum store_result store_list_lines(struct store *store, struct arena *arena,
     static struct statement of_account = {.sql = LINES "WHERE l.account_id = ?1 ORDER BY l.id"};
     static struct statement of_user = {
         .sql = LINES "WHERE a.user_id = ?2 AND (a.id = ?1 OR ?1 IS NULL) ORDER BY l.id"};
-    const struct parameter parameters[] = {TEXT(filter->account_id), TEXT(filter->user_id)};
-    const size_t parameter_count = filter->user_id ? 2 : filter->account_id ? 1 : 0;
+    const struct parameter parameters[] = {TEXT(filter->account_id),
+                                           TEXT(filter->view ? filter->view->user_id : NULL)};
+    const size_t parameter_count = filter->view ? 2 : filter->account_id ? 1 : 0;
     struct statement *const statements[] = {&of_all, &of_account, &of_user};
     struct statement *s = statements[parameter_count];
     struct buffer rows = buffer_in(arena);
     sql_start_with(store, s, parameters, parameter_count);
     while (sql_row(store, s)) {
         const struct line line = read_line(s, arena);
-        if (!filter->is_without_archived || line.archived_at == INT64_MAX)
+        if ((!filter->is_without_archived || line.archived_at == INT64_MAX) &&
+            (!filter->view || view_has_line(filter->view, line.id)))
             buffer_add(&rows, &line, sizeof line);
     }
     *lines = (struct line *)(void *)rows.p;
@@ -52,16 +54,16 @@ enum store_result store_list_lines(struct store *store, struct arena *arena,
 }
 
 enum store_result store_find_line_by_id(struct store *store, struct arena *arena,
-                                        const char *user_id, const char *line_id,
+                                        const struct store_view *view, const char *line_id,
                                         struct line *line) {
     static struct statement s = {.sql = LINES "WHERE a.user_id = ?1 AND l.id = ?2"};
-    sql_start(store, &s, TEXT(user_id), TEXT(line_id));
+    sql_start(store, &s, TEXT(view->user_id), TEXT(line_id));
     bool found = sql_row(store, &s);
     if (found) {
         *line = read_line(&s, arena);
         sql_stop(&s);
     }
-    return sql_found(store, found);
+    return sql_found(store, found && view_has_line(view, line->id));
 }
 
 /* Whether the user has the line, and whether it is archived. */

@@ -16,7 +16,8 @@ struct line {
 
 /* What a list of lines contains; NULL: any. */
 struct line_filter {
-    const char *user_id, *account_id;
+    const struct store_view *view;
+    const char *account_id;
     bool is_without_archived;
 };
 
@@ -25,14 +26,15 @@ enum store_result store_list_lines(struct store *store, struct arena *arena,
                                    const struct line_filter *filter, struct line **lines,
                                    size_t *count);
 
-/* Finds the user's line with this platform id, or any user's with `user_id` NULL, and its account.
- * STORE_NOT_FOUND: none, or it is archived. */
-enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
-                                  const char *phone_number_id, struct line *line);
+/* Finds the line of the view with this platform id, with `user_id` NULL of any user, and its
+ * account. STORE_NOT_FOUND: none, or it is archived. */
+enum store_result store_find_line(struct store *store, struct arena *arena,
+                                  const struct store_view *view, const char *phone_number_id,
+                                  struct line *line);
 
-/* Finds the user's line with this id, archived or not, or STORE_NOT_FOUND. */
+/* Finds the line of the view with this id, archived or not, or STORE_NOT_FOUND. */
 enum store_result store_find_line_by_id(struct store *store, struct arena *arena,
-                                        const char *user_id, const char *line_id,
+                                        const struct store_view *view, const char *line_id,
                                         struct line *line);
 
 /* What changes; the members that are false leave the line as it is. */

@@ -47,10 +47,11 @@ struct message_status {
     struct slice body;
 };
 
-/* Finds the user's message with this id (user_id NULL: of any user), or with this wamid; of several
- * the one that was stored last. STORE_NOT_FOUND: there is none. */
-enum store_result store_find_message(struct store *store, struct arena *arena, const char *user_id,
-                                     const char *id, const char *wamid, struct message *message);
+/* Finds the message of the view with this id (user_id NULL: of any user), or with this wamid; of
+ * several the one that was stored last. STORE_NOT_FOUND: there is none. */
+enum store_result store_find_message(struct store *store, struct arena *arena,
+                                     const struct store_view *view, const char *id,
+                                     const char *wamid, struct message *message);
 
 /* Lists the statuses of a message in the order of their times. */
 enum store_result store_list_statuses(struct store *store, struct arena *arena,

@@ -17,13 +17,15 @@ struct store_note {
 /* Lists the notes of the user's thread, newest first, from before the note `before` on (NULL: the
  * newest). The id of a merged thread means the one that remained. STORE_NOT_FOUND: no such thread.
  */
-enum store_result store_list_notes(struct store *store, struct arena *arena, const char *user_id,
-                                   const char *thread_id, const char *before, size_t limit,
-                                   struct store_note **notes, size_t *count);
+enum store_result store_list_notes(struct store *store, struct arena *arena,
+                                   const struct store_view *view, const char *thread_id,
+                                   const char *before, size_t limit, struct store_note **notes,
+                                   size_t *count);
 
 /* Finds a note of the user. */
-enum store_result store_find_note(struct store *store, struct arena *arena, const char *user_id,
-                                  const char *id, struct store_note *note);
+enum store_result store_find_note(struct store *store, struct arena *arena,
+                                  const struct store_view *view, const char *id,
+                                  struct store_note *note);
 
 /* Adds the note to its thread; one with this id that is there already stays as it is.
  * STORE_NOT_FOUND: as before. STORE_CONFLICT: there are NOTES_MAX. */

@@ -20,6 +20,7 @@
 #define SWITCHBOARD_STORE_H
 
 #include "engine/database.h"
+#include "store/view.h"
 
 /* Has the store keep users and lines that it finds by API token and by the platform's id, until a
  * row by which requests are authorized changes: for processes that serve many requests. Does

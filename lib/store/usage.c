@@ -79,8 +79,8 @@ enum store_result store_list_line_usage(struct store *store, struct arena *arena
                                         size_t *count) {
     const int64_t hour = now / USAGE_HOUR_MS;
     enum store_result result = store_list_lines(
-        store, arena, &(struct line_filter){.user_id = user_id, .account_id = account_id}, lines,
-        count);
+        store, arena, &(struct line_filter){.view = WHOLE_VIEW(user_id), .account_id = account_id},
+        lines, count);
     if (result != STORE_OK)
         return result;
     *last = arena_alloc(arena, (*count + 1) * sizeof **last);

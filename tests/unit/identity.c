@@ -237,9 +237,9 @@ static void check_people(const struct scenario *scenario, const size_t *order, s
     struct message *messages;
     size_t people, expected = scenario->people[1].phone || scenario->people[1].bsuid ? 2 : 1,
                    sum = 0, n;
-    enum store_result result =
-        store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = all.limit},
-                            &contacts, &people);
+    enum store_result result = store_list_contacts(
+        store, &arena, &(struct contact_filter){NULL, account_id, .limit = all.limit}, &contacts,
+        &people);
     check(result == STORE_OK, "%s", store_reason(store));
     const char *found = describe(order, count, contacts, people);
     check(people == expected, "%s: %s", scenario->name, found);
@@ -252,7 +252,8 @@ static void check_people(const struct scenario *scenario, const size_t *order, s
     }
     for (size_t i = 0; i < people; i++) {
         struct contact_thread *threads;
-        result = store_list_contact_threads(store, &arena, contacts[i].id, &threads, &n);
+        result = store_list_contact_threads(store, &arena, WHOLE_VIEW(NULL), contacts[i].id,
+                                            &threads, &n);
         check(result == STORE_OK && n == 1, "%s: %s", scenario->name, found);
         result = store_list_contact_messages(store, &arena, contacts[i].id, &all, &messages, &n);
         check(result == STORE_OK, "%s", store_reason(store));

@@ -1078,13 +1078,13 @@ static void check_split(void) {
                  "\"type\":\"system\",\"system\":{\"wa_id\":\"15550008889\","
                  "\"user_id\":\"US.11\",\"previous_user_id\":\"US.10\","
                  "\"type\":\"user_changed_number\"}"));
-    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 9},
-                                 &contacts, &count));
+    check_ok(store_list_contacts(
+        store, &arena, &(struct contact_filter){NULL, account_id, .limit = 9}, &contacts, &count));
     check(count == 1, "%zu contacts", count);
     owned_contact = contacts[0].id;
     REPEAT(split_contact);
-    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 9},
-                                 &contacts, &count));
+    check_ok(store_list_contacts(
+        store, &arena, &(struct contact_filter){NULL, account_id, .limit = 9}, &contacts, &count));
     check(count == 2, "%zu contacts", count);
 }
 
@@ -1094,11 +1094,12 @@ static void check_owner(void) {
     size_t count;
     make_account();
     take(TEXT_OF("o1", "15550009999", "US.9"));
-    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 1},
-                                 &contacts, &count));
+    check_ok(store_list_contacts(
+        store, &arena, &(struct contact_filter){NULL, account_id, .limit = 1}, &contacts, &count));
     check(count == 1, "%zu contacts", count);
     owned_contact = contacts[0].id;
-    check_ok(store_list_contact_threads(store, &arena, owned_contact, &threads, &count));
+    check_ok(store_list_contact_threads(store, &arena, WHOLE_VIEW(NULL), owned_contact, &threads,
+                                        &count));
     check(count == 1, "%zu threads", count);
     owned_thread = threads[0].id;
     REPEAT(block_everywhere);
@@ -1138,8 +1139,8 @@ static void check_erasure(void) {
     size_t count;
     make_account();
     take(TEXT_OF("e1", "15550007777", "US.7"));
-    check_ok(store_list_contacts(store, &arena, &(struct contact_filter){account_id, .limit = 1},
-                                 &contacts, &count));
+    check_ok(store_list_contacts(
+        store, &arena, &(struct contact_filter){NULL, account_id, .limit = 1}, &contacts, &count));
     check(count == 1, "%zu contacts", count);
     owned_contact = contacts[0].id;
     REPEAT(erase_contact);

@@ -26,7 +26,7 @@ static struct message *only_contact_messages(size_t *count) {
     struct message *messages = NULL;
     size_t people;
     check_ok(store_list_contacts(store, &arena,
-                                 &(struct contact_filter){account_id, .limit = all.limit},
+                                 &(struct contact_filter){NULL, account_id, .limit = all.limit},
                                  &contacts, &people));
     check(people == 1, "%zu contacts", people);
     *count = 0;

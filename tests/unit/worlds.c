@@ -386,7 +386,7 @@ static struct found read_contacts(void) {
     struct found found = {.count = 0};
     struct buffer state = buffer_in(&arena);
     check_ok(store_list_contacts(store, &arena,
-                                 &(struct contact_filter){account_id, .limit = all.limit},
+                                 &(struct contact_filter){NULL, account_id, .limit = all.limit},
                                  &found.contacts, &found.count));
     const char **lines = arena_alloc(&arena, (found.count + 1) * sizeof *lines);
     found.people = arena_alloc(&arena, (found.count + 1) * sizeof *found.people);

@@ -118,8 +118,9 @@ static enum store_result add_page(struct list *list, const char *account_id,
         result = store_list_contacts(store, &list->arena, &filter, contacts, count);
     for (size_t i = 0; result == STORE_OK && i < *count; i++) {
         struct listed listed = {.contact = (*contacts)[i]};
-        result = store_list_contact_threads(store, &list->arena, (*contacts)[i].id, &listed.threads,
-                                            &listed.thread_count);
+        result =
+            store_list_contact_threads(store, &list->arena, WHOLE_VIEW(NULL), (*contacts)[i].id,
+                                       &listed.threads, &listed.thread_count);
         add_contact(list, &listed);
     }
     return result;

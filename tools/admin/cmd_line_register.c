@@ -92,7 +92,7 @@ int line_register(struct invocation *call) {
     char pin[PIN_DIGITS + 1];
     struct line line;
     enum store_result result =
-        store_find_line(call->store, &call->arena, NULL, phone_number_id, &line);
+        store_find_line(call->store, &call->arena, WHOLE_VIEW(NULL), phone_number_id, &line);
     if (result == STORE_NOT_FOUND)
         return fail("no line %s is in use; `switchboard line list` shows all, archived ones too",
                     phone_number_id);

@@ -47,7 +47,7 @@ static enum store_result read_page(struct invocation *call, struct list *list,
                                    struct message **messages, size_t *count) {
     struct contact contact;
     store_hold_view(call->store);
-    enum store_result result = store_find_contact(call->store, &list->arena, NULL,
+    enum store_result result = store_find_contact(call->store, &list->arena, WHOLE_VIEW(NULL),
                                                   call->options[OPTION_CONTACT], &contact);
     if (result == STORE_OK)
         result = store_list_contact_messages(call->store, &list->arena, contact.id, &list->page,

@@ -55,9 +55,9 @@ static int read_lines(struct invocation *call, struct store_webhook_change *chan
     change->sets_lines = call->options[OPTION_LINES] != NULL;
     if (!list)
         return EXIT_DONE;
-    enum store_result result =
-        store_list_lines(call->store, &call->arena,
-                         &(struct line_filter){.user_id = change->user_id}, &lines, &count);
+    enum store_result result = store_list_lines(
+        call->store, &call->arena, &(struct line_filter){.view = WHOLE_VIEW(change->user_id)},
+        &lines, &count);
     if (result != STORE_OK)
         return fail_store(call, result);
     while (rest.n) {

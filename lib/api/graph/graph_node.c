@@ -37,7 +37,7 @@ static int find_account(struct request *rq, struct graph_node *node) {
 static int find_line(struct request *rq, struct graph_node *node) {
     struct caller *caller = rq->caller;
     enum store_result result =
-        store_find_line(caller->store, rq->arena, caller->user.id, node->id, &caller->line);
+        store_find_line(caller->store, rq->arena, &caller->view, node->id, &caller->line);
     if (result == STORE_NOT_FOUND)
         return 0;
     if (result != STORE_OK)

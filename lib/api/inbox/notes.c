@@ -49,7 +49,7 @@ int notes_get(struct request *rq) {
     size_t count;
     if (cursor_read(rq, "after", "notes", parts, 2) < 0)
         return -1;
-    enum store_result result = store_list_notes(caller->store, rq->arena, caller->user.id,
+    enum store_result result = store_list_notes(caller->store, rq->arena, &caller->view,
                                                 arena_copy(rq->arena, rq->parameters[0]), parts[1],
                                                 limit + 1, &notes, &count);
     if (result != STORE_OK)
@@ -81,7 +81,7 @@ static int reply_note(struct request *rq, const char *request_id, const void *no
     struct store_note note;
     struct json_writer data;
     enum store_result result =
-        store_find_note(caller->store, rq->arena, caller->user.id, note_id(rq, request_id), &note);
+        store_find_note(caller->store, rq->arena, &caller->view, note_id(rq, request_id), &note);
     if (result != STORE_OK)
         return fail_note(rq, result);
     json_write_start(&data, rq->arena);
@@ -100,7 +100,7 @@ static int make_note(struct request *rq, const char *request_id, const void *non
         .by = caller->actor,
         .created_at = rq->now,
     };
-    if (store_find_note(caller->store, rq->arena, caller->user.id, note.id, &made) == STORE_OK) {
+    if (store_find_note(caller->store, rq->arena, &caller->view, note.id, &made) == STORE_OK) {
         rq->has_trail = true; /* by that request */
         return reply_note(rq, request_id, none);
     }

@@ -115,12 +115,13 @@ bool contact_find_of_user(struct store *store, struct arena *arena, const char *
             find(store, arena, user_id, remaining, contact));
 }
 
-enum store_result store_find_contact(struct store *store, struct arena *arena, const char *user_id,
-                                     const char *id, struct contact *contact) {
+enum store_result store_find_contact(struct store *store, struct arena *arena,
+                                     const struct store_view *view, const char *id,
+                                     struct contact *contact) {
     char remaining[ID_SIZE];
-    bool found =
-        find(store, arena, user_id, id, contact) ||
-        (find_remaining(store, id, remaining) && find(store, arena, user_id, remaining, contact));
+    bool found = find(store, arena, view->user_id, id, contact) ||
+                 (find_remaining(store, id, remaining) &&
+                  find(store, arena, view->user_id, remaining, contact));
     return sql_found(store, found);
 }
 
@@ -158,8 +159,8 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
 }
 
 enum store_result store_list_blocks(struct store *store, struct arena *arena,
-                                    const char *contact_id, struct contact_block **blocks,
-                                    size_t *count) {
+                                    const struct store_view *view, const char *contact_id,
+                                    struct contact_block **blocks, size_t *count) {
     static struct statement s = {
         .sql = "SELECT line_id, created_at FROM contact_block WHERE contact_id = ?1 "
                "ORDER BY line_id"};
@@ -167,7 +168,8 @@ enum store_result store_list_blocks(struct store *store, struct arena *arena,
     sql_start(store, &s, TEXT(contact_id));
     while (sql_row(store, &s)) {
         const struct contact_block block = {column_text(&s, 0, arena), column_integer(&s, 1)};
-        buffer_add(&rows, &block, sizeof block);
+        if (view_has_line(view, block.line_id))
+            buffer_add(&rows, &block, sizeof block);
     }
     *blocks = (struct contact_block *)(void *)rows.p;
     *count = rows.n / sizeof **blocks;
@@ -175,7 +177,7 @@ enum store_result store_list_blocks(struct store *store, struct arena *arena,
 }
 
 enum store_result store_list_contact_threads(struct store *store, struct arena *arena,
-                                             const char *contact_id,
+                                             const struct store_view *view, const char *contact_id,
                                              struct contact_thread **threads, size_t *count) {
     static struct statement s = {
         .sql = "SELECT t.id, t.line_id, l.phone_number_id, t.last_message_at FROM thread t "
@@ -185,7 +187,8 @@ enum store_result store_list_contact_threads(struct store *store, struct arena *
     while (sql_row(store, &s)) {
         const struct contact_thread thread = {column_text(&s, 0, arena), column_text(&s, 1, arena),
                                               column_text(&s, 2, arena), column_integer(&s, 3)};
-        buffer_add(&rows, &thread, sizeof thread);
+        if (view_has_line(view, thread.line_id))
+            buffer_add(&rows, &thread, sizeof thread);
     }
     *threads = (struct contact_thread *)(void *)rows.p;
     *count = rows.n / sizeof **threads;

@@ -148,7 +148,7 @@ static bool search_accounts(struct search *search, const struct inbox_position *
     size_t count;
     bool is_reached = !after;
     *is_end = false;
-    if (store_list_accounts(search->store, search->arena, search->wanted->user_id, &accounts,
+    if (store_list_accounts(search->store, search->arena, search->wanted->view->user_id, &accounts,
                             &count) != STORE_OK)
         return true;
     for (size_t i = 0; i < count; i++) {
@@ -192,7 +192,7 @@ static bool add_contact(struct search *search, const struct inbox_position *posi
         return false;
     search->last = *position;
     enum store_result result = store_find_contact(
-        search->store, search->arena, search->wanted->user_id, position->contact_id, &contact);
+        search->store, search->arena, search->wanted->view, position->contact_id, &contact);
     if (result == STORE_OK)
         buffer_add(&search->rows, &contact, sizeof contact);
     return result == STORE_OK || result == STORE_NOT_FOUND;
@@ -227,8 +227,8 @@ static bool add_threads(struct search *search, const struct inbox_position *posi
     struct contact_thread *keys;
     size_t count;
     const struct inbox_search *wanted = search->wanted;
-    if (store_list_contact_threads(search->store, search->arena, position->contact_id, &keys,
-                                   &count) != STORE_OK)
+    if (store_list_contact_threads(search->store, search->arena, wanted->view, position->contact_id,
+                                   &keys, &count) != STORE_OK)
         return false;
     for (size_t i = 0; i < count; i++) {
         struct inbox_thread thread;
@@ -237,7 +237,7 @@ static bool add_threads(struct search *search, const struct inbox_position *posi
         search->is_full = search->rows.n / sizeof thread == wanted->limit;
         if (search->is_full)
             return false;
-        if (inbox_find_thread(search->store, search->arena, wanted->user_id, keys[i].id, &thread) ==
+        if (inbox_find_thread(search->store, search->arena, wanted->view, keys[i].id, &thread) ==
                 STORE_OK &&
             is_wanted(wanted, &thread))
             buffer_add(&search->rows, &thread, sizeof thread);

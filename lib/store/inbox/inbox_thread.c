@@ -8,7 +8,7 @@
 /* --- one thread --- */
 
 /* Reads the thread's own columns, its line and its contact; id is NULL when there is none. */
-static void read_thread(struct store *store, struct arena *arena, const char *user_id,
+static void read_thread(struct store *store, struct arena *arena, const struct store_view *view,
                         const char *id, struct inbox_thread *thread) {
     static struct statement s = {
         .sql = "SELECT t.id, t.unread, t.last_message_at, t.last_inbound_at, t.changed, "
@@ -20,7 +20,7 @@ static void read_thread(struct store *store, struct arena *arena, const char *us
                " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
                "ON c.id = t.contact_id WHERE t.id = ?1 AND t.user_id = ?2"};
     *thread = (struct inbox_thread){0};
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     if (!sql_row(store, &s))
         return;
     thread->id = column_text(&s, 0, arena);
@@ -65,44 +65,45 @@ static void read_former_ids(struct store *store, struct arena *arena, struct inb
     thread->former_count = ids.n / sizeof *thread->former_ids;
 }
 
-/* Reads the whole thread; false when there is none. */
-static bool read_whole(struct store *store, struct arena *arena, const char *user_id,
+/* Reads the whole thread; false when the view has none. */
+static bool read_whole(struct store *store, struct arena *arena, const struct store_view *view,
                        const char *id, struct inbox_thread *thread) {
-    read_thread(store, arena, user_id, id, thread);
-    if (!thread->id)
+    read_thread(store, arena, view, id, thread);
+    if (!thread->id || !view_has_line(view, thread->line.id))
         return false;
     read_last_message(store, arena, thread);
     read_former_ids(store, arena, thread);
     return true;
 }
 
-static bool find_alias(struct store *store, const char *user_id, const char *id,
+static bool find_alias(struct store *store, const struct store_view *view, const char *id,
                        char thread_id[ID_SIZE]) {
     static struct statement s = {
         .sql = "SELECT thread_id FROM thread_alias WHERE id = ?1 AND user_id = ?2"};
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     return sql_read_id(store, &s, thread_id);
 }
 
-enum store_result inbox_find_thread(struct store *store, struct arena *arena, const char *user_id,
-                                    const char *id, struct inbox_thread *thread) {
+enum store_result inbox_find_thread(struct store *store, struct arena *arena,
+                                    const struct store_view *view, const char *id,
+                                    struct inbox_thread *thread) {
     char remaining[ID_SIZE];
-    bool found = read_whole(store, arena, user_id, id, thread) ||
-                 (find_alias(store, user_id, id, remaining) &&
-                  read_whole(store, arena, user_id, remaining, thread));
+    bool found = read_whole(store, arena, view, id, thread) ||
+                 (find_alias(store, view, id, remaining) &&
+                  read_whole(store, arena, view, remaining, thread));
     return sql_found(store, found);
 }
 
 /* --- lists --- */
 
 /* Reads the threads of the keys. */
-static enum store_result read_keys(struct store *store, struct arena *arena, const char *user_id,
-                                   const struct list_key *keys, size_t key_count,
-                                   struct inbox_thread **threads, size_t *count) {
+static enum store_result read_keys(struct store *store, struct arena *arena,
+                                   const struct store_view *view, const struct list_key *keys,
+                                   size_t key_count, struct inbox_thread **threads, size_t *count) {
     struct buffer rows = buffer_in(arena);
     for (size_t i = 0; i < key_count; i++) {
         struct inbox_thread thread;
-        if (read_whole(store, arena, user_id, keys[i].id, &thread))
+        if (read_whole(store, arena, view, keys[i].id, &thread))
             buffer_add(&rows, &thread, sizeof thread);
     }
     *threads = (struct inbox_thread *)(void *)rows.p;
@@ -120,12 +121,12 @@ static void add_keys(struct store *store, struct arena *arena, struct statement 
 }
 
 /* Reads the threads whose keys the statement selects, which has been started. */
-static enum store_result read_listed(struct store *store, struct arena *arena, const char *user_id,
-                                     struct statement *s, struct inbox_thread **threads,
-                                     size_t *count) {
+static enum store_result read_listed(struct store *store, struct arena *arena,
+                                     const struct store_view *view, struct statement *s,
+                                     struct inbox_thread **threads, size_t *count) {
     struct buffer keys = buffer_in(arena);
     add_keys(store, arena, s, &keys);
-    return read_keys(store, arena, user_id, (const struct list_key *)(const void *)keys.p,
+    return read_keys(store, arena, view, (const struct list_key *)(const void *)keys.p,
                      keys.n / sizeof(struct list_key), threads, count);
 }
 
@@ -156,7 +157,7 @@ static enum store_result list_waiting(struct store *store, struct arena *arena,
                                       const struct inbox_filter *filter,
                                       const struct list_key *after, struct inbox_thread **threads,
                                       size_t *count) {
-    const struct line_filter wanted = {filter->user_id, .is_without_archived = true};
+    const struct line_filter wanted = {filter->view, .is_without_archived = true};
     struct buffer rows = buffer_in(arena);
     struct line *lines;
     size_t line_count;
@@ -170,7 +171,7 @@ static enum store_result list_waiting(struct store *store, struct arena *arena,
     const size_t n = rows.n / sizeof *keys;
     if (n)
         qsort(keys, n, sizeof *keys, compare_keys);
-    return read_keys(store, arena, filter->user_id, keys, n < filter->limit ? n : filter->limit,
+    return read_keys(store, arena, filter->view, keys, n < filter->limit ? n : filter->limit,
                      threads, count);
 }
 
@@ -210,7 +211,7 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
     const bool is_part = filter->is_unread || filter->is_failed || filter->assignee;
     const bool is_of_line = filter->line_id && !is_part;
     const struct parameter parameters[] = {
-        TEXT(is_of_line ? filter->line_id : filter->user_id),
+        TEXT(is_of_line ? filter->line_id : filter->view->user_id),
         INTEGER(after ? after->number : INT64_MAX),
         TEXT(after ? after->id : ""),
         INTEGER((int64_t)filter->limit),
@@ -234,23 +235,23 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
     while (!choice->is_wanted)
         choice++;
     sql_start_with(store, choice->statement, parameters, choice->parameters);
-    return read_listed(store, arena, filter->user_id, choice->statement, threads, count);
+    return read_listed(store, arena, filter->view, choice->statement, threads, count);
 }
 
-enum store_result inbox_list_changes(struct store *store, struct arena *arena, const char *user_id,
-                                     int64_t after, size_t limit, struct inbox_thread **threads,
-                                     size_t *count) {
+enum store_result inbox_list_changes(struct store *store, struct arena *arena,
+                                     const struct store_view *view, int64_t after, size_t limit,
+                                     struct inbox_thread **threads, size_t *count) {
     static struct statement s = {
         .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 AND changed > ?2 "
                "ORDER BY changed LIMIT ?3"};
-    sql_start(store, &s, TEXT(user_id), INTEGER(after), INTEGER((int64_t)limit));
-    return read_listed(store, arena, user_id, &s, threads, count);
+    sql_start(store, &s, TEXT(view->user_id), INTEGER(after), INTEGER((int64_t)limit));
+    return read_listed(store, arena, view, &s, threads, count);
 }
 
 /* --- counts --- */
 
 /* The order chooses the index that has the counted rows only. */
-enum store_result inbox_count(struct store *store, const char *user_id,
+enum store_result inbox_count(struct store *store, const struct store_view *view,
                               struct inbox_counts *counts) {
     static struct statement s = {
         .sql = "SELECT "
@@ -266,7 +267,7 @@ enum store_result inbox_count(struct store *store, const char *user_id,
                "FROM account a JOIN line l ON l.account_id = a.id WHERE a.user_id = ?1 AND "
                "l.archived_at IS NULL)"};
     *counts = (struct inbox_counts){.waiting_since = INT64_MAX};
-    sql_start(store, &s, TEXT(user_id), INTEGER(COUNTED_MOST));
+    sql_start(store, &s, TEXT(view->user_id), INTEGER(COUNTED_MOST));
     if (sql_row(store, &s)) {
         *counts = (struct inbox_counts){.unread = column_integer(&s, 0),
                                         .failed = column_integer(&s, 1),
@@ -277,10 +278,11 @@ enum store_result inbox_count(struct store *store, const char *user_id,
     return sql_result(store);
 }
 
-enum store_result inbox_last_change(struct store *store, const char *user_id, int64_t *change) {
+enum store_result inbox_last_change(struct store *store, const struct store_view *view,
+                                    int64_t *change) {
     static struct statement s = {.sql = "SELECT change_sequence FROM \"user\" WHERE id = ?1"};
     *change = 0;
-    sql_start(store, &s, TEXT(user_id));
+    sql_start(store, &s, TEXT(view->user_id));
     if (sql_row(store, &s)) {
         *change = column_integer(&s, 0);
         sql_stop(&s);

@@ -76,7 +76,8 @@ static enum store_result find_key(struct store *store, struct arena *arena, cons
                                   const struct contact_thread *threads, size_t count,
                                   struct list_key *key) {
     struct message message;
-    enum store_result result = store_find_message(store, arena, NULL, id, NULL, &message);
+    enum store_result result =
+        store_find_message(store, arena, WHOLE_VIEW(NULL), id, NULL, &message);
     if (result != STORE_OK)
         return result == STORE_NOT_FOUND ? STORE_CONFLICT : result;
     *key = (struct list_key){message.timestamp, message.id};
@@ -98,8 +99,8 @@ enum store_result store_list_contact_messages(struct store *store, struct arena 
     struct buffer rows = buffer_in(arena);
     struct contact_thread *threads;
     size_t thread_count;
-    enum store_result result =
-        store_list_contact_threads(store, arena, contact_id, &threads, &thread_count);
+    enum store_result result = store_list_contact_threads(store, arena, WHOLE_VIEW(NULL),
+                                                          contact_id, &threads, &thread_count);
     if (result == STORE_OK && page->after)
         result = find_key(store, arena, page->after, threads, thread_count, &key);
     for (size_t i = 0; result == STORE_OK && i < thread_count; i++)
@@ -113,8 +114,9 @@ enum store_result store_list_contact_messages(struct store *store, struct arena 
     return result == STORE_OK ? sql_result(store) : result;
 }
 
-enum store_result store_find_message(struct store *store, struct arena *arena, const char *user_id,
-                                     const char *id, const char *wamid, struct message *message) {
+enum store_result store_find_message(struct store *store, struct arena *arena,
+                                     const struct store_view *view, const char *id,
+                                     const char *wamid, struct message *message) {
     static struct statement by_id = {.sql = "SELECT " MESSAGE_COLUMNS
                                             " FROM message m WHERE m.id = ?1 "
                                             "AND (m.user_id = ?2 OR ?2 IS NULL)"};
@@ -123,13 +125,13 @@ enum store_result store_find_message(struct store *store, struct arena *arena, c
                "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 "
                "WHERE a.user_id = ?2 ORDER BY m.id DESC LIMIT 1"};
     struct statement *s = id ? &by_id : &by_wamid;
-    sql_start(store, s, TEXT(id ? id : wamid), TEXT(user_id));
+    sql_start(store, s, TEXT(id ? id : wamid), TEXT(view->user_id));
     bool found = sql_row(store, s);
     if (found) {
         *message = message_of_row(s, arena);
         sql_stop(s);
     }
-    return sql_found(store, found);
+    return sql_found(store, found && view_has_line(view, message->line_id));
 }
 
 enum store_result store_list_statuses(struct store *store, struct arena *arena,

@@ -41,7 +41,7 @@ static bool compare_some(struct message_walk *walk, const char *thread_id, struc
     char last[ID_SIZE] = "";
     size_t n = 0;
     sql_start(walk->store, &s, TEXT(thread_id), INTEGER(key->number), TEXT(key->id),
-              INTEGER((int64_t)most), TEXT(walk->wanted->user_id));
+              INTEGER((int64_t)most), TEXT(walk->wanted->view->user_id));
     while (!walk->is_full && sql_row(walk->store, &s)) {
         arena_reset(&walk->scratch);
         n++;
@@ -77,8 +77,8 @@ static size_t read_threads(struct message_walk *walk, const struct list_key *aft
                                         "AND (last_message_at, id) < (?2, ?3) "
                                         "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
     size_t n = 0;
-    sql_start(walk->store, &s, TEXT(walk->wanted->user_id), INTEGER(after->number), TEXT(after->id),
-              INTEGER(THREADS_AT_ONCE));
+    sql_start(walk->store, &s, TEXT(walk->wanted->view->user_id), INTEGER(after->number),
+              TEXT(after->id), INTEGER(THREADS_AT_ONCE));
     while (sql_row(walk->store, &s)) {
         threads[n].number = column_integer(&s, 0);
         threads[n++].id = column_text(&s, 1, walk->arena);

@@ -16,11 +16,12 @@ static struct store_note read_note(struct statement *s, struct arena *arena) {
     };
 }
 
-enum store_result store_find_note(struct store *store, struct arena *arena, const char *user_id,
-                                  const char *id, struct store_note *note) {
+enum store_result store_find_note(struct store *store, struct arena *arena,
+                                  const struct store_view *view, const char *id,
+                                  struct store_note *note) {
     static struct statement s = {.sql = COLUMNS "WHERE id = ?1 AND user_id = ?2"};
     bool found = false;
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     if ((found = sql_row(store, &s))) {
         *note = read_note(&s, arena);
         sql_stop(&s);
@@ -28,14 +29,15 @@ enum store_result store_find_note(struct store *store, struct arena *arena, cons
     return sql_found(store, found);
 }
 
-enum store_result store_list_notes(struct store *store, struct arena *arena, const char *user_id,
-                                   const char *thread_id, const char *before, size_t limit,
-                                   struct store_note **notes, size_t *count) {
+enum store_result store_list_notes(struct store *store, struct arena *arena,
+                                   const struct store_view *view, const char *thread_id,
+                                   const char *before, size_t limit, struct store_note **notes,
+                                   size_t *count) {
     static struct statement s = {.sql = COLUMNS
                                  "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
     struct buffer rows = buffer_in(arena);
     struct thread_found thread;
-    const bool found = thread_find(store, user_id, thread_id, &thread);
+    const bool found = thread_find(store, view->user_id, thread_id, &thread);
     if (found) /* U+007F sorts after all ids */
         sql_start(store, &s, TEXT(thread.id), TEXT(before ? before : "\x7f"),
                   INTEGER((int64_t)limit));

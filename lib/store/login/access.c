@@ -145,25 +145,26 @@ enum store_result store_list_accounts(struct store *store, struct arena *arena, 
     return sql_result(store);
 }
 
-enum store_result store_find_line(struct store *store, struct arena *arena, const char *user_id,
-                                  const char *phone_number_id, struct line *line) {
+enum store_result store_find_line(struct store *store, struct arena *arena,
+                                  const struct store_view *view, const char *phone_number_id,
+                                  struct line *line) {
     static struct statement s = {
         .sql = "SELECT " LINE_COLUMNS ", " ACCOUNT_COLUMNS
                " FROM line l JOIN account a ON a.id = l.account_id "
                "WHERE l.phone_number_id = ?1 AND (a.user_id = ?2 OR ?2 IS NULL) "
                "AND l.archived_at IS NULL"};
-    if (user_id && access_cache_find_line(store, arena, user_id, phone_number_id, line))
-        return sql_result(store);
-    sql_start(store, &s, TEXT(phone_number_id), TEXT(user_id));
+    if (view->user_id && access_cache_find_line(store, arena, view->user_id, phone_number_id, line))
+        return sql_found(store, view_has_line(view, line->id));
+    sql_start(store, &s, TEXT(phone_number_id), TEXT(view->user_id));
     bool found = sql_row(store, &s);
     if (found) {
         *line = line_of_row(&s, 0, arena);
         line->account = read_account(&s, LINE_COLUMN_COUNT, arena);
         sql_stop(&s);
-        if (user_id)
-            access_cache_keep_line(store, user_id, line);
+        if (view->user_id)
+            access_cache_keep_line(store, view->user_id, line);
     }
-    return sql_found(store, found);
+    return sql_found(store, found && view_has_line(view, line->id));
 }
 
 enum store_result store_find_account(struct store *store, struct arena *arena, const char *user_id,
