@@ -638,12 +638,13 @@ CREATE TABLE scoped_token (
     created_by TEXT NOT NULL,         -- the name of who made it
     created_at INTEGER NOT NULL,
     expires_at INTEGER,               -- NULL: never
-    last_used_at INTEGER              -- NULL: not yet; written once an hour at most
+    last_used_at INTEGER,             -- NULL: not yet; written once an hour at most
+    line_ids   TEXT                   -- lin_..., separated by one space; NULL: all lines
 ) STRICT;
 CREATE INDEX scoped_token_user ON scoped_token (user_id, id);
 CREATE TRIGGER scoped_token_settings_insert AFTER INSERT ON scoped_token BEGIN
     UPDATE settings_version SET version = random(); END;
-CREATE TRIGGER scoped_token_settings_update AFTER UPDATE OF id, user_id, hash, name, scopes, expires_at ON scoped_token BEGIN
+CREATE TRIGGER scoped_token_settings_update AFTER UPDATE OF id, user_id, hash, name, scopes, expires_at, line_ids ON scoped_token BEGIN
     UPDATE settings_version SET version = random(); END;
 CREATE TRIGGER scoped_token_settings_delete AFTER DELETE ON scoped_token BEGIN
     UPDATE settings_version SET version = random(); END;

@@ -177,9 +177,11 @@ static int get_contact(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/contacts",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_contacts, .query = list_query},
+     .scope = SCOPE_READ, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = get_contacts, .query = list_query},
     {.method = "GET", .path = "/v2/contacts/:contactId",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_contact},
+     .scope = SCOPE_READ, .lines = LINES_BY_CONTACT, .guard = &caller_guard,
+     .handle = get_contact},
     {0},
 };
 /* clang-format on */

@@ -113,9 +113,10 @@ static int patch_line(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/lines",
-     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_lines, .query = list_query},
+     .scope = SCOPE_BASIC, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = get_lines, .query = list_query},
     {.method = "GET", .path = "/v2/lines/:lineId",
-     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_line},
+     .scope = SCOPE_BASIC, .lines = LINES_LISTED, .guard = &caller_guard, .handle = get_line},
     {.method = "PATCH", .path = "/v2/lines/:lineId",
      .trail = "line.update",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_line, .body = BODY_JSON,

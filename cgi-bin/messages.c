@@ -861,6 +861,7 @@ static const struct field no_fields[] = {{0}}; /* post_any_message checks those 
 static const struct route read_receipt_route = {.method = "POST",
                                                 .path = "/v2/messages/read",
                                                 .scope = SCOPE_SEND,
+                                                .lines = LINES_BY_BODY,
                                                 .guard = &line_guard,
                                                 .handle = read_receipt_send,
                                                 .body = BODY_JSON,
@@ -872,7 +873,8 @@ static const struct route read_receipt_route = {.method = "POST",
 /* clang-format off */
 static struct route routes[1 + KINDS + 1 + 1] = {
     {.method = "POST", .path = DISPATCHER,
-     .scope = SCOPE_SEND, .guard = &line_guard, .handle = post_any_message, .body = BODY_JSON,
+     .scope = SCOPE_SEND, .lines = LINES_BY_BODY, .guard = &line_guard,
+     .handle = post_any_message, .body = BODY_JSON,
      .fields = no_fields, .write_kinds = write_kinds, .trail = TRAIL_MESSAGE},
 };
 /* clang-format on */
@@ -884,6 +886,7 @@ static void add_routes(void) {
             routes[count++] = (struct route){.method = "POST",
                                              .path = kinds[i].path,
                                              .scope = SCOPE_SEND,
+                                             .lines = LINES_BY_BODY,
                                              .guard = &line_guard,
                                              .handle = post_message,
                                              .body = BODY_JSON,

@@ -11,6 +11,7 @@
 enum {
     DAYS_PRESET = 365,
     DAYS_MOST = 3650,
+    LINES_MOST = 100, /* of a token */
 };
 
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
@@ -58,6 +59,41 @@ static const char *read_scopes(struct request *rq) {
     return scope_words(rq->arena, scope_set(buffer_slice(&given)));
 }
 
+/* The lines of the body, as the store keeps them; `*ids` NULL: all. A line that is not the user's
+ * is an issue. Returns 0, or -1 after failing the request. */
+static int read_lines(struct request *rq, struct issues *issues, const char **ids) {
+    const struct json list = json_get(rq->json, "lineIds");
+    struct buffer given = buffer_in(rq->arena);
+    *ids = NULL;
+    if (json_type(list) != JSON_ARRAY)
+        return 0;
+    for (struct json item = json_first(list); json_is(item); item = json_next(item)) {
+        const char *id = json_text(item, rq->arena);
+        struct line line;
+        enum store_result result =
+            id ? store_find_line_by_id(rq->caller->store, rq->arena, &rq->caller->view, id, &line)
+               : STORE_NOT_FOUND;
+        if (result == STORE_NOT_FOUND)
+            issues_add(issues, "lineIds", "invalid_value",
+                       "must hold ids of your lines: GET /v2/lines lists them");
+        else if (result != STORE_OK)
+            return state_fail(rq, result);
+        else if (slice_has_word(buffer_slice(&given), ' ', slice_of(id)))
+            issues_add(issues, "lineIds", "invalid_value", "must hold each line once");
+        else
+            buffer_printf(&given, "%s%s", given.n ? " " : "", line.id);
+    }
+    *ids = buffer_slice(&given).p;
+    return 0;
+}
+
+/* Adds an issue when a token with a choice of lines would have a scope that is about all lines. */
+static void check_scopes(struct issues *issues, const char *scopes, const char *line_ids) {
+    if (line_ids && scope_set(slice_of(scopes)) & SCOPES_OF_ALL_LINES)
+        issues_add(issues, "scopes", "invalid_value",
+                   "must hold neither events nor manage with lineIds: they are about all lines");
+}
+
 /* --- POST /v2/tokens --- */
 
 /* The time after the body's number of days; null: never. */
@@ -84,15 +120,24 @@ static int reply_new(struct request *rq, const struct store_scoped_token *row,
 
 static int post_token(struct request *rq) {
     const struct caller *caller = rq->caller;
+    const char *line_ids, *scopes = read_scopes(rq);
+    struct issues issues;
     struct token token;
     char id[ID_SIZE];
+    request_start_issues(rq, &issues);
+    if (read_lines(rq, &issues, &line_ids))
+        return -1;
+    check_scopes(&issues, scopes, line_ids);
+    if (fail_on_issues(rq, &issues))
+        return -1;
     id_make(id, "tok_", rq->now);
     token_make(&token, TOKEN_SCOPED);
     const struct store_scoped_token row = {
         .id = id,
         .name = json_text(json_get(rq->json, "name"), rq->arena),
         .last4 = token.last4,
-        .scopes = read_scopes(rq),
+        .scopes = scopes,
+        .line_ids = line_ids,
         .created_by = caller->actor.name,
         .created_at = rq->now,
         .expires_at = read_end(rq),
@@ -131,11 +176,34 @@ static int reply_changed(struct request *rq) {
     return fail_token(rq, STORE_NOT_FOUND);
 }
 
+/* Reads the change, and compares what it leaves as it is: a token whose lines and scopes are
+ * changed by two requests at once has no scope that is about all lines (auth.c). */
+static int read_change(struct request *rq, struct store_scoped_token_change *change) {
+    struct store_scoped_token *tokens;
+    struct issues issues;
+    size_t count;
+    *change =
+        (struct store_scoped_token_change){.name = json_text(json_get(rq->json, "name"), rq->arena),
+                                           .scopes = read_scopes(rq),
+                                           .sets_lines = json_is(json_get(rq->json, "lineIds"))};
+    request_start_issues(rq, &issues);
+    if (read_lines(rq, &issues, &change->line_ids) || list_tokens(rq, &tokens, &count))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (slice_equal(slice_of(tokens[i].id), rq->parameters[0]))
+            check_scopes(&issues, change->scopes ? change->scopes : tokens[i].scopes,
+                         change->sets_lines ? change->line_ids : tokens[i].line_ids);
+    return fail_on_issues(rq, &issues);
+}
+
 static int patch_token(struct request *rq) {
     const struct caller *caller = rq->caller;
-    enum store_result result = store_change_scoped_token(
-        caller->store, caller->user.id, token_id(rq),
-        json_text(json_get(rq->json, "name"), rq->arena), read_scopes(rq));
+    struct store_scoped_token_change change;
+    if (read_change(rq, &change))
+        return -1;
+    request_release(rq); /* the answer reads what is written */
+    enum store_result result =
+        store_change_scoped_token(caller->store, caller->user.id, token_id(rq), &change);
     return result == STORE_OK ? reply_changed(rq) : fail_token(rq, result);
 }
 
@@ -189,14 +257,18 @@ static const struct text_rule name_rule = {
     .name = "name", .type = FIELD_STRING, .rule = &name_rule, .example = "Order robot"
 #define SCOPES_FIELD .name = "scopes", .type = FIELD_STRINGS, .values = scope_names, .min = 1
 
+#define LINES_FIELD                                                                                \
+    .name = "lineIds", .type = FIELD_STRINGS, .may_be_null = true, .min = 1, .max = LINES_MOST
+
 static const struct field new_fields[] = {
     {NAME_FIELD, .required = true},
     {SCOPES_FIELD, .required = true},
+    {LINES_FIELD},
     {.name = "days", .type = FIELD_INTEGER, .min = 1, .max = DAYS_MOST, .may_be_null = true},
     {0},
 };
 
-static const struct field change_fields[] = {{NAME_FIELD}, {SCOPES_FIELD}, {0}};
+static const struct field change_fields[] = {{NAME_FIELD}, {SCOPES_FIELD}, {LINES_FIELD}, {0}};
 
 /* clang-format off */
 static const struct route routes[] = {

@@ -332,13 +332,12 @@ static void end_page(struct changes *page) {
 /* Reads one row more than a page has, which shows that there are more. */
 static int list_changes(struct request *rq, int64_t change, int64_t after) {
     struct store *store = rq->caller->store;
-    const char *user_id = rq->caller->user.id;
     struct changes page = {.change = change};
     enum store_result result =
         inbox_list_changes(store, rq->arena, &rq->caller->view, after, PAGING_MOST + 1,
                            &page.threads, &page.thread_count);
     if (result == STORE_OK)
-        result = store_list_removals(store, rq->arena, user_id, after, PAGING_MOST + 1,
+        result = store_list_removals(store, rq->arena, &rq->caller->view, after, PAGING_MOST + 1,
                                      &page.removals, &page.removal_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
@@ -432,17 +431,22 @@ static int get_message(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/threads",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_threads, .query = list_query},
+     .scope = SCOPE_READ, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = get_threads, .query = list_query},
     {.method = "GET", .path = "/v2/threads/:threadId",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_thread},
+     .scope = SCOPE_READ, .lines = LINES_BY_THREAD, .guard = &caller_guard, .handle = get_thread},
     {.method = "GET", .path = "/v2/threads/:threadId/messages",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_messages, .query = messages_query},
+     .scope = SCOPE_READ, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = get_messages, .query = messages_query},
     {.method = "GET", .path = "/v2/changes",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_changes, .query = changes_query},
+     .scope = SCOPE_READ, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = get_changes, .query = changes_query},
     {.method = "GET", .path = "/v2/messages",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = search_messages, .query = search_query},
+     .scope = SCOPE_READ, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = search_messages, .query = search_query},
     {.method = "GET", .path = "/v2/messages/:wamid",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_message},
+     .scope = SCOPE_READ, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = get_message},
     {0},
 };
 /* clang-format on */

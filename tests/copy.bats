@@ -81,8 +81,8 @@ INSERT INTO webhook (id, user_id, kind, url, code, previous_code, previous_until
         -9223372036854775808);
 INSERT INTO api_token (user_id, hash, created_at) VALUES ('usr_fill', randomblob(32), 1);
 INSERT INTO scoped_token (id, user_id, hash, name, last4, scopes, created_by, created_at,
-        last_used_at)
-    VALUES ('tok_fill', 'usr_fill', randomblob(32), 'é', '0000', 'basic read', 'x', 1, 2);
+        last_used_at, line_ids)
+    VALUES ('tok_fill', 'usr_fill', randomblob(32), 'é', '0000', 'basic read', 'x', 1, 2, 'lin_é');
 INSERT INTO trail VALUES ('trl_fill', 'usr_fill', 1, 'cli:é', 'é', 'user.add', NULL, '{}', '', '');
 INSERT INTO retention VALUES ('usr_fill', 365, NULL, 9223372036854775807, 0, 'thr_é');
 INSERT INTO member (id, email, name, password, created_at)

@@ -79,7 +79,7 @@ is_served() {
         >"$BATS_TEST_TMPDIR/found"
     jq -cS . >"$BATS_TEST_TMPDIR/wanted" <<'END'
 {"method": "POST", "path": "/v2/messages/send/media", "segments": [],
- "requires": ["either", "line"], "scope": "send",
+ "requires": ["either", "line"], "scope": "send", "lines": "by body",
  "body": "json", "limit": 2097152, "trail": "message", "query": [], "kinds": [],
  "one_of": [["to", "recipient"], ["media.mediaId", "media.link"]],
  "exclusive": [["media.mediaId", "media.link"]],
@@ -134,6 +134,16 @@ POST /platform/webhook signature raw platform'
         "$(jq -cS '[., inputs] | [.[] | select(.scope) | [(.path
             | gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}")), (.method | ascii_downcase), .scope]]
             | sort | .[]' "$ROUTES")"
+}
+
+@test "the reference says how a route keeps to the lines of the caller, where it does" {
+    assert_equal "$(jq -cS '[.paths | to_entries[] | .key as $path | .value | to_entries[]
+            | select(.value["x-lines"]) | [$path, .key, .value["x-lines"]]] | sort | .[]' \
+            "$OUT/htdocs/openapi.json")" \
+        "$(jq -cS '[., inputs] | [.[] | select(.lines) | [(.path
+            | gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}")), (.method | ascii_downcase), .lines]]
+            | sort | .[]' "$ROUTES")"
+    assert_equal "$(jq -r 'select(.lines) | .scope' "$ROUTES" | sort -u | xargs)" 'basic read send'
 }
 # lint: end
 

@@ -236,7 +236,7 @@ flat() {
     flat 'DELETE FROM contact WHERE id = ?1' "'con_none'" "$two"
     local webhooks counts
     # at most 1,000 entries of each of three indexes
-    mapfile -t counts < <(steps 'SELECT (SELECT count(*) FROM (SELECT 1 FROM thread WHERE' "'usr_fill'" 1000)
+    mapfile -t counts < <(steps 'SELECT (SELECT count(*) FROM (SELECT 1 FROM thread WHERE user_id' "'usr_fill'" 1000)
     printf 'what there is to do: %s\n' "${counts[*]}"
     ((${#counts[@]} == 2 && counts[0] > 0 && counts[1] < 45000))
     webhooks=$(sqlite3 "$FILLED" "SELECT count(DISTINCT webhook_id) FROM delivery WHERE state = 'pending'")

@@ -173,7 +173,7 @@ const struct command commands[] = {
      .summary = "list a user's scoped tokens, those that have ended too"},
     {.noun = "scoped-token", .verb = "add", .needs = NEEDS_STORE, .run = scoped_token_add,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_EMAIL},
-     .options = OPTION(NAME) | OPTION(SCOPE) | OPTION(DAYS),
+     .options = OPTION(NAME) | OPTION(SCOPE) | OPTION(LINES) | OPTION(DAYS),
      .required = OPTION(NAME) | OPTION(SCOPE),
      .summary = "make an API token with some scopes of a user and print it, once",
      .details = "Only a hash of the token is stored. doc/api/README.md says what each scope allows."},

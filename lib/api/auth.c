@@ -55,6 +55,9 @@ static enum store_result find_scoped(struct arena *arena, struct caller *caller,
         store_authenticate_scoped(caller->store, arena, hash, &caller->user, &token);
     if (result == STORE_OK) {
         caller->scopes = scope_set(slice_of(token.scopes)) & SCOPES_OF_MAIN_TOKEN;
+        caller->view.line_ids = token.line_ids;
+        if (token.line_ids)
+            caller->scopes &= ~(unsigned)SCOPES_OF_ALL_LINES;
         caller->expires_at = token.expires_at;
         caller->actor = (struct actor){.id = token.id, .name = token.name};
     }
@@ -148,7 +151,7 @@ static int set_caller(struct request *rq, struct slice token, struct slice cooki
     rq->caller = caller;
     rq->user_id = caller->user.id;
     rq->token_id = rq->has_session ? NULL : caller->actor.id; /* the main token has no id */
-    caller->view = (struct store_view){.user_id = caller->user.id};
+    caller->view.user_id = caller->user.id;
     begin_trail(rq);
     return 0;
 }
@@ -193,8 +196,14 @@ int auth_check_scope(struct request *rq, unsigned scope) {
                              "This needs the scope %s, which the caller does not have.", name);
 }
 
+/* The scope, and a caller with a choice of lines only where the route keeps to it. */
 static int check_route(struct request *rq) {
-    return auth_check_scope(rq, rq->route->scope);
+    if (auth_check_scope(rq, rq->route->scope))
+        return -1;
+    if (!rq->caller->view.line_ids || rq->route->lines)
+        return 0;
+    return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"all lines\"}"),
+                             "This is about all lines, and the caller has some of them only.");
 }
 
 /* Checks token, account and plan in the order of spec 5.5, then the scope. */

@@ -22,6 +22,10 @@ void team_json_token(struct json_writer *out, const struct store_scoped_token *t
     json_write_text(out, "name", token->name);
     json_write_text(out, "last4", token->last4);
     write_words(out, "scopes", token->scopes);
+    if (token->line_ids)
+        write_words(out, "lineIds", token->line_ids);
+    else
+        json_write_null(out, "lineIds");
     json_write_text(out, "createdBy", token->created_by);
     json_write_time(out, "createdAt", token->created_at);
     json_write_time_or_null(out, "expiresAt", token->expires_at);

@@ -38,7 +38,8 @@ enum store_result store_find_contact(struct store *store, struct arena *arena,
 /* What a list of contacts contains: `limit` contacts after the id `after`, which need not exist
  * (NULL: the first ones), in the order of their ids, which is that of their creation. */
 struct contact_filter {
-    const struct store_view *view; /* NULL: of any user */
+    const struct store_view *view; /* NULL: of any user; with lines only newest first, of one
+                                      account, those with a thread on them */
     const char *account_id;        /* NULL: those of all accounts, oldest first */
     bool is_newest_first;
     const char *after;

@@ -64,8 +64,8 @@ enum { REMOVALS_KEPT_DAYS = 30 };
 
 /* Lists at most `limit` removals after the change `after`, in the order of their changes. The last
  * one of each thread is kept, for REMOVALS_KEPT_DAYS. */
-enum store_result store_list_removals(struct store *store, struct arena *arena, const char *user_id,
-                                      int64_t after, size_t limit, struct store_removal **rows,
-                                      size_t *count);
+enum store_result store_list_removals(struct store *store, struct arena *arena,
+                                      const struct store_view *view, int64_t after, size_t limit,
+                                      struct store_removal **rows, size_t *count);
 
 #endif

@@ -15,6 +15,7 @@ enum {
 struct store_scoped_token {
     const char *id, *name, *last4;
     const char *scopes;     /* words, separated by one space */
+    const char *line_ids;   /* lin_... of the user, separated by one space; NULL: all lines */
     const char *created_by; /* the name of who made it */
     int64_t created_at;
     int64_t expires_at;   /* INT64_MAX: never */
@@ -40,9 +41,17 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
                                             const struct store_scoped_token *token,
                                             const unsigned char hash[CRYPTO_HASH_SIZE]);
 
-/* Sets name and scopes of a token; NULL: it stays. STORE_NOT_FOUND: the user has no such token. */
+/* What changes of a token. */
+struct store_scoped_token_change {
+    const char *name, *scopes; /* NULL: it stays */
+    bool sets_lines;
+    const char *line_ids; /* NULL: all lines */
+};
+
+/* Changes a token. STORE_NOT_FOUND: the user has no such token. */
 enum store_result store_change_scoped_token(struct store *store, const char *user_id,
-                                            const char *id, const char *name, const char *scopes);
+                                            const char *id,
+                                            const struct store_scoped_token_change *change);
 
 /* Sets the last use of the token to `*at`, unless that of the row is later or less than
  * SCOPED_TOKEN_USE_MS older; then only reads. Sets `*at` to that of the row. STORE_NOT_FOUND: there

@@ -20,4 +20,7 @@ static inline bool view_has_line(const struct store_view *view, const char *line
     return !view->line_ids || slice_has_word(slice_of(view->line_ids), ' ', slice_of(line_id));
 }
 
+/* SQL: whether a column with the id of a line is one of the words of the parameter. */
+#define IS_ONE_OF(column, parameter) "replace(" parameter ", " column ", '') <> " parameter
+
 #endif

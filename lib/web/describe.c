@@ -102,6 +102,8 @@ static void print_route(struct json_writer *out, const struct route *route) {
     if (route_body_limit(route))
         printf(", at most %zu bytes", route_body_limit(route));
     fputs(route->body != BODY_NONE ? "\n" : "", stdout);
+    if (route->lines)
+        printf("    lines     %s\n", route->lines);
     fputs(route->write_kinds ? "    dispatches\n" : "", stdout);
     if (route->trail)
         printf(*route->trail == '-' ? "    trail     none (%s)\n" : "    trail     %s\n",
@@ -200,6 +202,7 @@ static void write_route(struct json_writer *out, const struct route *route) {
             json_write_text(out, NULL, requirements[i]);
     json_write_end(out);
     json_write_text(out, "scope", scope_name(route->scope));
+    json_write_text(out, "lines", route->lines);
     json_write_text(out, "body", bodies[route->body]);
     json_write_integer(out, "limit", (int64_t)route_body_limit(route));
     route_write_trail(out, route->trail);

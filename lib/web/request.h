@@ -58,11 +58,19 @@ enum body {
 #define TRAIL_BY_EDGE    "edge"
 #define NO_TRAIL(reason) "-" reason
 
+/* How a route keeps to the lines of a caller who has some of them only. */
+#define LINES_BY_BODY    "by body"    /* phoneNumberId of the body is one of them */
+#define LINES_BY_THREAD  "by thread"  /* what is on another line is not found */
+#define LINES_BY_CONTACT "by contact" /* a contact without a thread on them is not found */
+#define LINES_LISTED     "listed"     /* the answer has what is on them */
+
 struct route {
     const char *method;
     const char *path;          /* segments; `:name` matches any segment */
     const struct guard *guard; /* NULL: public */
     unsigned scope;            /* enum scope: what the caller must have; 0: there is no caller */
+    const char *lines;         /* how it keeps to the lines of the caller, as below; NULL: a caller
+                                  who has some of the lines only is refused */
     int (*handle)(struct request *rq);
     const struct field *query; /* of the query string; NULL: it is ignored */
     enum body body;

@@ -20,6 +20,9 @@ enum scope {
     SCOPES_OF_MAIN_TOKEN =
         SCOPE_BASIC | SCOPE_READ | SCOPE_SEND | SCOPE_INBOX | SCOPE_EVENTS | SCOPE_MANAGE,
 
+    /* which a token with a choice of lines cannot have: what they allow is about all lines */
+    SCOPES_OF_ALL_LINES = SCOPE_EVENTS | SCOPE_MANAGE,
+
     /* of the roles of members (store/member.h) */
     SCOPES_OF_VIEWER = SCOPE_BASIC | SCOPE_READ | SCOPE_SELF,
     SCOPES_OF_AGENT = SCOPES_OF_VIEWER | SCOPE_SEND | SCOPE_INBOX,

@@ -282,7 +282,9 @@ static inline bool insert_scoped(const char *id) {
 static inline void insert_tokens(int twin, int round) {
     const char *id = new_id("tok_");
     if (insert_scoped(id))
-        does(store_change_scoped_token(store, user_id, id, text("%d of %d", twin, round), NULL));
+        does(store_change_scoped_token(
+            store, user_id, id,
+            &(struct store_scoped_token_change){.name = text("%d of %d", twin, round)}));
 }
 
 static inline void verify_tokens(int rounds) {

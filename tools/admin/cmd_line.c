@@ -106,3 +106,33 @@ int line_list(struct invocation *call) {
     }
     return list_print(call, &json, &table);
 }
+
+/* --- the option --lines of other commands --- */
+
+int line_option_read(struct invocation *call, const char *user_id, const char *list,
+                     const char **ids) {
+    struct slice rest = slice_of(list);
+    struct buffer found = buffer_in(&call->arena);
+    struct line *lines;
+    size_t count;
+    *ids = NULL;
+    if (!list)
+        return EXIT_DONE;
+    enum store_result result =
+        store_list_lines(call->store, &call->arena,
+                         &(struct line_filter){.view = WHOLE_VIEW(user_id)}, &lines, &count);
+    if (result != STORE_OK)
+        return fail_store(call, result);
+    while (rest.n) {
+        struct slice wanted = slice_cut(&rest, ' ');
+        size_t i = 0;
+        while (i < count && !slice_equal(wanted, slice_of(lines[i].phone_number_id)))
+            i++;
+        if (i == count)
+            return fail("the user has no line %.*s; `switchboard line list` shows all",
+                        (int)wanted.n, wanted.p);
+        buffer_printf(&found, "%s%s", found.n ? " " : "", lines[i].id);
+    }
+    *ids = buffer_slice(&found).p;
+    return EXIT_DONE;
+}

@@ -1,5 +1,6 @@
 /* switchboard scoped-token */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/crypto.h"
 #include "base/token.h"
@@ -34,8 +35,8 @@ int scoped_token_list(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
-    struct table table =
-        TABLE(arena, "ID", "NAME", "ENDS ON", "SCOPES", "CREATED BY", "EXPIRES", "LAST USED");
+    struct table table = TABLE(arena, "ID", "NAME", "ENDS ON", "SCOPES", "LINES", "CREATED BY",
+                               "EXPIRES", "LAST USED");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&json, NULL);
         team_json_token(&json, &tokens[i]);
@@ -44,6 +45,7 @@ int scoped_token_list(struct invocation *call) {
         table_cell(&table, tokens[i].name);
         table_cell(&table, tokens[i].last4);
         table_cell(&table, tokens[i].scopes);
+        table_cell(&table, tokens[i].line_ids ? tokens[i].line_ids : "all");
         table_cell(&table, tokens[i].created_by);
         table_cell(&table, time_text(arena, tokens[i].expires_at));
         table_cell(&table, time_text(arena, tokens[i].last_used_at));
@@ -51,13 +53,28 @@ int scoped_token_list(struct invocation *call) {
     return list_print(call, &json, &table);
 }
 
-/* The scopes of the option, which are separated by commas. */
-static const char *read_scopes(struct invocation *call) {
-    char *words = arena_copy(&call->arena, slice_of(call->options[OPTION_SCOPE]));
-    for (char *p = words; *p; p++)
+/* The words of an option, which are separated by commas; NULL without it. */
+static const char *words_of(struct invocation *call, int option) {
+    const char *list = call->options[option];
+    char *words = list ? arena_copy(&call->arena, slice_of(list)) : NULL;
+    for (char *p = words; p && *p; p++)
         if (*p == ',')
             *p = ' ';
-    return scope_words(&call->arena, scope_set(slice_of(words)));
+    return words;
+}
+
+/* Reads --scope and --lines. Returns an exit code, after printing a failure. */
+static int read_limits(struct invocation *call, const char *user_id,
+                       struct store_scoped_token *token) {
+    const char *lines = words_of(call, OPTION_LINES);
+    const unsigned scopes = scope_set(slice_of(words_of(call, OPTION_SCOPE)));
+    if (lines && strcmp(lines, "all") == 0)
+        lines = NULL;
+    token->scopes = scope_words(&call->arena, scopes);
+    if (lines && scopes & SCOPES_OF_ALL_LINES)
+        return fail("a token with --lines has neither the scope events nor manage: they are about "
+                    "all lines");
+    return line_option_read(call, user_id, lines, &token->line_ids);
 }
 
 static int64_t read_end(const struct invocation *call) {
@@ -74,16 +91,17 @@ int scoped_token_add(struct invocation *call) {
         return EXIT_FAILED;
     id_make(id, "tok_", call->now);
     token_make(&token, TOKEN_SCOPED);
-    const struct store_scoped_token row = {
+    struct store_scoped_token row = {
         .id = id,
         .name = call->options[OPTION_NAME],
         .last4 = token.last4,
-        .scopes = read_scopes(call),
         .created_by = "switchboard scoped-token",
         .created_at = call->now,
         .expires_at = read_end(call),
         .last_used_at = INT64_MAX,
     };
+    if (read_limits(call, user_id, &row) != EXIT_DONE)
+        return EXIT_FAILED;
     enum store_result result = store_insert_scoped_token(call->store, user_id, &row, token.hash);
     if (result == STORE_CONFLICT)
         return fail("%s has %d scoped tokens already; `switchboard scoped-token revoke` ends one",

@@ -11,7 +11,6 @@
 #include "output.h"
 #include "payload/webhook_rules.h"
 #include "secret.h"
-#include "store/line.h"
 #include "store/seal_context.h"
 
 enum { LONGEST_TOKEN = 1024 };
@@ -47,31 +46,10 @@ static const char *words_of(struct arena *arena, const char *list, const char *p
 
 /* Finds the ids of the lines of --lines. Returns an exit code, after printing a failure. */
 static int read_lines(struct invocation *call, struct store_webhook_change *change) {
-    const char *list = words_of(&call->arena, call->options[OPTION_LINES], "all");
-    struct slice rest = slice_of(list);
-    struct buffer ids = buffer_in(&call->arena);
-    struct line *lines;
-    size_t count;
     change->sets_lines = call->options[OPTION_LINES] != NULL;
-    if (!list)
-        return EXIT_DONE;
-    enum store_result result = store_list_lines(
-        call->store, &call->arena, &(struct line_filter){.view = WHOLE_VIEW(change->user_id)},
-        &lines, &count);
-    if (result != STORE_OK)
-        return fail_store(call, result);
-    while (rest.n) {
-        struct slice wanted = slice_cut(&rest, ' ');
-        size_t i = 0;
-        while (i < count && !slice_equal(wanted, slice_of(lines[i].phone_number_id)))
-            i++;
-        if (i == count)
-            return fail("the user has no line %.*s; `switchboard line list` shows all",
-                        (int)wanted.n, wanted.p);
-        buffer_printf(&ids, "%s%s", ids.n ? " " : "", lines[i].id);
-    }
-    change->line_ids = buffer_slice(&ids).p;
-    return EXIT_DONE;
+    return line_option_read(call, change->user_id,
+                            words_of(&call->arena, call->options[OPTION_LINES], "all"),
+                            &change->line_ids);
 }
 
 /* Refuses the options that the kind of the webhook does not have. */

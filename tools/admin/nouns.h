@@ -41,6 +41,12 @@ int line_list(struct invocation *call);
 int line_import(struct invocation *call);
 int line_register(struct invocation *call);
 
+/* Sets `*ids` to the ids of the lines of the user that `list` names by the platform's ids, words
+ * separated by spaces, like the result; NULL: all lines. Returns an exit code, after printing a
+ * failure. */
+int line_option_read(struct invocation *call, const char *user_id, const char *list,
+                     const char **ids);
+
 int contact_block(struct invocation *call);
 int contact_unblock(struct invocation *call);
 int contact_list(struct invocation *call);

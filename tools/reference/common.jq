@@ -74,6 +74,7 @@ def route_tables:
     table(["answer header", "on", "meaning"]; [.answer_headers[] | ["`\(.path)`", .on, .text]]);
 # What the caller of a route must have, and what the route leaves in the trail.
 def scope_text: if .scope then "Scope: `\(.scope)`." else empty end;
+def lines_text: if .lines then "Lines: \(.lines)." else empty end;
 def trail_text: if .trail == null then empty
     elif .trail == "none" then "It leaves no row in the trail: \(.no_trail)."
     elif .trail == "message" then "Its row in the trail is the message."

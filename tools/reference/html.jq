@@ -27,7 +27,7 @@ def render: if .kind == "paragraph" then "<p>\(.text | inline)</p>\n"
 # Groups of routes have the same name on several pages.
 def heading($page): (if .text | startswith("Every route") then "\($page) \(.text)" else .text end
         | anchor) as $id | "<h\(.level) id=\"\($id)\">\(.text | inline)</h\(.level)>\n";
-def route: ([scope_text, trail_text, alternatives | "<p>\(inline)</p>\n"] | join(""))
+def route: ([scope_text, lines_text, trail_text, alternatives | "<p>\(inline)</p>\n"] | join(""))
     + ([route_tables | table] | join(""))
     + (command | code("a request")) + ([example_answer | code("its answer")] | join(""));
 

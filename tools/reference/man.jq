@@ -16,7 +16,7 @@ def render: if .kind == "paragraph" then ".PP\n\(.text | text)\n"
     else .text | code end;
 def heading: if .level == 2 then ".SH \(.text | ascii_upcase | text)\n"
     else ".SS \(.text | text)\n" end;
-def route: ([scope_text, trail_text, alternatives | ".PP\n\(text)\n"] | join(""))
+def route: ([scope_text, lines_text, trail_text, alternatives | ".PP\n\(text)\n"] | join(""))
     + ([route_tables | table] | join(""))
     + (command | code) + ([example_answer | code] | join(""));
 

@@ -168,6 +168,7 @@ def operation_object($tags): {
         tags: [$tags[.page]],
         security: security}
     + (if .scope then {"x-scope": .scope} else {} end)
+    + (if .lines then {"x-lines": .lines} else {} end)
     + (if .trail == null then {} else {"x-trail": .trail} end)
     + (parameters | if . == [] then {} else {parameters: .} end)
     + request_body

@@ -115,6 +115,16 @@ bool contact_find_of_user(struct store *store, struct arena *arena, const char *
             find(store, arena, user_id, remaining, contact));
 }
 
+/* Whether the view has a thread of the contact. */
+static bool is_in_view(struct store *store, struct arena *arena, const struct store_view *view,
+                       const char *id) {
+    struct contact_thread *threads;
+    size_t count = 0;
+    return !view->line_ids ||
+           (store_list_contact_threads(store, arena, view, id, &threads, &count) == STORE_OK &&
+            count > 0);
+}
+
 enum store_result store_find_contact(struct store *store, struct arena *arena,
                                      const struct store_view *view, const char *id,
                                      struct contact *contact) {
@@ -122,7 +132,7 @@ enum store_result store_find_contact(struct store *store, struct arena *arena,
     bool found = find(store, arena, view->user_id, id, contact) ||
                  (find_remaining(store, id, remaining) &&
                   find(store, arena, view->user_id, remaining, contact));
-    return sql_found(store, found);
+    return sql_found(store, found && is_in_view(store, arena, view, contact->id));
 }
 
 /* --- lists --- */
@@ -139,16 +149,22 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
     static struct statement of_all = CONTACTS("c.id > ?2", "");
     static struct statement oldest = CONTACTS("c.account_id = ?3 AND c.id > ?2", "");
     static struct statement newest = CONTACTS("c.account_id = ?3 AND c.id < ?2", " DESC");
-    struct statement *s = !filter->account_id       ? &of_all
+    static struct statement of_lines =
+        CONTACTS("c.account_id = ?3 AND c.id < ?2 AND EXISTS (SELECT 1 FROM thread t "
+                 "WHERE t.contact_id = c.id AND " IS_ONE_OF("t.line_id", "?4") ")",
+                 " DESC");
+    const char *line_ids = filter->view ? filter->view->line_ids : NULL;
+    struct statement *s = line_ids                  ? &of_lines
+                          : !filter->account_id     ? &of_all
                           : filter->is_newest_first ? &newest
                                                     : &oldest;
     /* U+007F sorts after all ids */
-    const char *start = s == &newest ? "\x7f" : "";
+    const char *start = s == &newest || line_ids ? "\x7f" : "";
     const struct parameter parameters[] = {INTEGER((int64_t)filter->limit),
                                            TEXT(filter->after ? filter->after : start),
-                                           TEXT(filter->account_id)};
+                                           TEXT(filter->account_id), TEXT(line_ids)};
     struct buffer rows = buffer_in(arena);
-    sql_start_with(store, s, parameters, filter->account_id ? 3 : 2);
+    sql_start_with(store, s, parameters, line_ids ? 4 : filter->account_id ? 3 : 2);
     while (sql_row(store, s)) {
         const struct contact contact = contact_of_row(s, 0, arena);
         buffer_add(&rows, &contact, sizeof contact);

@@ -180,10 +180,9 @@ static enum store_result list_waiting(struct store *store, struct arena *arena,
 #define OF_PART      "AND (last_message_at, id) < (?2, ?3) AND (line_id = ?5 OR ?5 IS NULL) "
 #define NEWEST_FIRST "ORDER BY last_message_at DESC, id DESC LIMIT ?4"
 
-enum store_result inbox_list_threads(struct store *store, struct arena *arena,
-                                     const struct inbox_filter *filter,
-                                     const struct list_key *after, struct inbox_thread **threads,
-                                     size_t *count) {
+/* Adds the keys of the threads that are wanted, of one line or with NULL of all. */
+static void add_wanted(struct store *store, struct arena *arena, const struct inbox_filter *filter,
+                       const char *line_id, const struct list_key *after, struct buffer *keys) {
     static struct statement of_user = {
         .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
                "AND (last_message_at, id) < (?2, ?3) "
@@ -206,16 +205,14 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
     static struct statement unassigned = {
         .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
                "AND assignee_id IS NULL " OF_PART NEWEST_FIRST};
-    if (filter->is_waiting)
-        return list_waiting(store, arena, filter, after, threads, count);
     const bool is_part = filter->is_unread || filter->is_failed || filter->assignee;
-    const bool is_of_line = filter->line_id && !is_part;
+    const bool is_of_line = line_id && !is_part;
     const struct parameter parameters[] = {
-        TEXT(is_of_line ? filter->line_id : filter->view->user_id),
+        TEXT(is_of_line ? line_id : filter->view->user_id),
         INTEGER(after ? after->number : INT64_MAX),
         TEXT(after ? after->id : ""),
         INTEGER((int64_t)filter->limit),
-        TEXT(filter->line_id),
+        TEXT(line_id),
         TEXT(filter->assignee),
         INTEGER(filter->is_unread),
     };
@@ -235,7 +232,42 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
     while (!choice->is_wanted)
         choice++;
     sql_start_with(store, choice->statement, parameters, choice->parameters);
-    return read_listed(store, arena, filter->view, choice->statement, threads, count);
+    add_keys(store, arena, choice->statement, keys);
+}
+
+static int compare_newest(const void *a, const void *b) {
+    return compare_keys(b, a);
+}
+
+/* Of a choice of lines: those of each line, merged. */
+static void add_of_lines(struct store *store, struct arena *arena,
+                         const struct inbox_filter *filter, const struct list_key *after,
+                         struct buffer *rows) {
+    struct line *lines;
+    size_t count;
+    if (store_list_lines(store, arena, &(struct line_filter){.view = filter->view}, &lines,
+                         &count) != STORE_OK)
+        return;
+    for (size_t i = 0; i < count; i++)
+        add_wanted(store, arena, filter, lines[i].id, after, rows);
+    if (rows->n)
+        qsort(rows->p, rows->n / sizeof(struct list_key), sizeof(struct list_key), compare_newest);
+}
+
+enum store_result inbox_list_threads(struct store *store, struct arena *arena,
+                                     const struct inbox_filter *filter,
+                                     const struct list_key *after, struct inbox_thread **threads,
+                                     size_t *count) {
+    struct buffer rows = buffer_in(arena);
+    if (filter->is_waiting)
+        return list_waiting(store, arena, filter, after, threads, count);
+    if (filter->view->line_ids && !filter->line_id)
+        add_of_lines(store, arena, filter, after, &rows);
+    else
+        add_wanted(store, arena, filter, filter->line_id, after, &rows);
+    const size_t n = rows.n / sizeof(struct list_key);
+    return read_keys(store, arena, filter->view, (const struct list_key *)(const void *)rows.p,
+                     n < filter->limit ? n : filter->limit, threads, count);
 }
 
 enum store_result inbox_list_changes(struct store *store, struct arena *arena,
@@ -244,36 +276,49 @@ enum store_result inbox_list_changes(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 AND changed > ?2 "
                "ORDER BY changed LIMIT ?3"};
-    sql_start(store, &s, TEXT(view->user_id), INTEGER(after), INTEGER((int64_t)limit));
-    return read_listed(store, arena, view, &s, threads, count);
+    static struct statement of_lines = {
+        .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 "
+               "AND " IS_ONE_OF("line_id", "?4") " AND changed > ?2 ORDER BY changed LIMIT ?3"};
+    const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(after),
+                                           INTEGER((int64_t)limit), TEXT(view->line_ids)};
+    struct statement *wanted = view->line_ids ? &of_lines : &s;
+    sql_start_with(store, wanted, parameters, view->line_ids ? 4 : 3);
+    return read_listed(store, arena, view, wanted, threads, count);
 }
 
 /* --- counts --- */
 
+#define COUNTED(condition)                                                                         \
+    "SELECT "                                                                                      \
+    "(SELECT count(*) FROM (SELECT 1 FROM thread WHERE " condition "user_id = ?1 AND unread > 0 "  \
+    "ORDER BY last_message_at LIMIT ?2) AS counted), "                                             \
+    "(SELECT count(*) FROM (SELECT 1 FROM thread WHERE " condition "user_id = ?1 "                 \
+    "AND failed_at IS NOT NULL ORDER BY last_message_at LIMIT ?2) AS counted), "                   \
+    "(SELECT count(*) FROM (SELECT 1 FROM account a JOIN line l ON l.account_id = a.id "           \
+    "JOIN thread t ON t.line_id = l.id WHERE " condition                                           \
+    "a.user_id = ?1 AND l.archived_at IS NULL "                                                    \
+    "AND t.waiting_since IS NOT NULL LIMIT ?2) AS counted), "                                      \
+    "(SELECT min((SELECT min(t.waiting_since) FROM thread t WHERE " condition "t.line_id = l.id "  \
+    "AND t.waiting_since IS NOT NULL)) "                                                           \
+    "FROM account a JOIN line l ON l.account_id = a.id WHERE a.user_id = ?1 AND "                  \
+    "l.archived_at IS NULL)"
+
 /* The order chooses the index that has the counted rows only. */
 enum store_result inbox_count(struct store *store, const struct store_view *view,
                               struct inbox_counts *counts) {
-    static struct statement s = {
-        .sql = "SELECT "
-               "(SELECT count(*) FROM (SELECT 1 FROM thread WHERE user_id = ?1 AND unread > 0 "
-               "ORDER BY last_message_at LIMIT ?2) AS counted), "
-               "(SELECT count(*) FROM (SELECT 1 FROM thread WHERE user_id = ?1 "
-               "AND failed_at IS NOT NULL ORDER BY last_message_at LIMIT ?2) AS counted), "
-               "(SELECT count(*) FROM (SELECT 1 FROM account a JOIN line l ON l.account_id = a.id "
-               "JOIN thread t ON t.line_id = l.id WHERE a.user_id = ?1 AND l.archived_at IS NULL "
-               "AND t.waiting_since IS NOT NULL LIMIT ?2) AS counted), "
-               "(SELECT min((SELECT min(t.waiting_since) FROM thread t WHERE t.line_id = l.id "
-               "AND t.waiting_since IS NOT NULL)) "
-               "FROM account a JOIN line l ON l.account_id = a.id WHERE a.user_id = ?1 AND "
-               "l.archived_at IS NULL)"};
+    static struct statement s = {.sql = COUNTED("")};
+    static struct statement of_lines = {.sql = COUNTED(IS_ONE_OF("line_id", "?3") " AND ")};
+    const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(COUNTED_MOST),
+                                           TEXT(view->line_ids)};
+    struct statement *wanted = view->line_ids ? &of_lines : &s;
     *counts = (struct inbox_counts){.waiting_since = INT64_MAX};
-    sql_start(store, &s, TEXT(view->user_id), INTEGER(COUNTED_MOST));
-    if (sql_row(store, &s)) {
-        *counts = (struct inbox_counts){.unread = column_integer(&s, 0),
-                                        .failed = column_integer(&s, 1),
-                                        .waiting = column_integer(&s, 2),
-                                        .waiting_since = column_time(&s, 3)};
-        sql_stop(&s);
+    sql_start_with(store, wanted, parameters, view->line_ids ? 3 : 2);
+    if (sql_row(store, wanted)) {
+        *counts = (struct inbox_counts){.unread = column_integer(wanted, 0),
+                                        .failed = column_integer(wanted, 1),
+                                        .waiting = column_integer(wanted, 2),
+                                        .waiting_since = column_time(wanted, 3)};
+        sql_stop(wanted);
     }
     return sql_result(store);
 }

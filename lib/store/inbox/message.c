@@ -124,8 +124,15 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
         .sql = "SELECT " MESSAGE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
                "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 "
                "WHERE a.user_id = ?2 ORDER BY m.id DESC LIMIT 1"};
-    struct statement *s = id ? &by_id : &by_wamid;
-    sql_start(store, s, TEXT(id ? id : wamid), TEXT(view->user_id));
+    static struct statement by_wamid_of_lines = {
+        .sql = "SELECT " MESSAGE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
+               "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 "
+               "WHERE a.user_id = ?2 AND " IS_ONE_OF("l.id", "?3") " ORDER BY m.id DESC LIMIT 1"};
+    const bool is_of_lines = !id && view->line_ids;
+    struct statement *s = id ? &by_id : is_of_lines ? &by_wamid_of_lines : &by_wamid;
+    const struct parameter parameters[] = {TEXT(id ? id : wamid), TEXT(view->user_id),
+                                           TEXT(view->line_ids)};
+    sql_start_with(store, s, parameters, is_of_lines ? 3 : 2);
     bool found = sql_row(store, s);
     if (found) {
         *message = message_of_row(s, arena);

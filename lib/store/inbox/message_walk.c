@@ -76,12 +76,21 @@ static size_t read_threads(struct message_walk *walk, const struct list_key *aft
     static struct statement s = {.sql = "SELECT last_message_at, id FROM thread WHERE user_id = ?1 "
                                         "AND (last_message_at, id) < (?2, ?3) "
                                         "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+    static struct statement of_lines = {
+        .sql = "SELECT last_message_at, id FROM thread WHERE user_id = ?1 "
+               "AND (last_message_at, id) < (?2, ?3) AND " IS_ONE_OF(
+                   "line_id", "?5") " "
+                                    "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+    const struct store_view *view = walk->wanted->view;
+    const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(after->number),
+                                           TEXT(after->id), INTEGER(THREADS_AT_ONCE),
+                                           TEXT(view->line_ids)};
+    struct statement *wanted = view->line_ids ? &of_lines : &s;
     size_t n = 0;
-    sql_start(walk->store, &s, TEXT(walk->wanted->view->user_id), INTEGER(after->number),
-              TEXT(after->id), INTEGER(THREADS_AT_ONCE));
-    while (sql_row(walk->store, &s)) {
-        threads[n].number = column_integer(&s, 0);
-        threads[n++].id = column_text(&s, 1, walk->arena);
+    sql_start_with(walk->store, wanted, parameters, view->line_ids ? 5 : 4);
+    while (sql_row(walk->store, wanted)) {
+        threads[n].number = column_integer(wanted, 0);
+        threads[n++].id = column_text(wanted, 1, walk->arena);
     }
     return n;
 }
@@ -101,6 +110,13 @@ static bool compare_threads(struct message_walk *walk, struct message_place *pla
     return !sql_failed(walk->store);
 }
 
+/* Whether the view has the thread that a cursor names. */
+static bool has_thread(struct store *store, struct arena *arena, const struct store_view *view,
+                       const char *id) {
+    struct inbox_thread thread;
+    return !view->line_ids || inbox_find_thread(store, arena, view, id, &thread) == STORE_OK;
+}
+
 enum store_result inbox_search_messages(struct store *store, struct arena *arena,
                                         const struct message_search *wanted,
                                         struct message_place *place, const char ***ids,
@@ -111,6 +127,8 @@ enum store_result inbox_search_messages(struct store *store, struct arena *arena
                                 .ids = buffer_in(arena),
                                 .left = SEARCH_MESSAGES_MOST};
     arena_init(&walk.scratch, SCRATCH_MOST, arena->exhausted);
+    if (*place->thread.id && !has_thread(store, arena, wanted->view, place->thread.id))
+        place->message = (struct list_key){INT64_MIN, ""};
     *is_end = !*place->thread.id || compare_thread(&walk, place->thread.id, &place->message);
     if (*is_end && !wanted->thread_id)
         *is_end = compare_threads(&walk, place);

@@ -127,17 +127,24 @@ enum store_result store_find_hold(struct store *store, const char *contact_id, i
 
 /* --- removals --- */
 
-enum store_result store_list_removals(struct store *store, struct arena *arena, const char *user_id,
-                                      int64_t after, size_t limit, struct store_removal **rows,
-                                      size_t *count) {
+enum store_result store_list_removals(struct store *store, struct arena *arena,
+                                      const struct store_view *view, int64_t after, size_t limit,
+                                      struct store_removal **rows, size_t *count) {
     static struct statement s = {
         .sql = "SELECT thread_id, before_at, changed FROM thread_removal WHERE user_id = ?1 "
                "AND changed > ?2 ORDER BY changed LIMIT ?3"};
+    static struct statement of_lines = {
+        .sql = "SELECT thread_id, before_at, changed FROM thread_removal r WHERE user_id = ?1 "
+               "AND changed > ?2 AND NOT EXISTS (SELECT 1 FROM thread t WHERE t.id = r.thread_id "
+               "AND NOT (" IS_ONE_OF("t.line_id", "?4") ")) ORDER BY changed LIMIT ?3"};
+    const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(after),
+                                           INTEGER((int64_t)limit), TEXT(view->line_ids)};
+    struct statement *wanted = view->line_ids ? &of_lines : &s;
     struct buffer found = buffer_in(arena);
-    sql_start(store, &s, TEXT(user_id), INTEGER(after), INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        const struct store_removal row = {column_text(&s, 0, arena), column_time(&s, 1),
-                                          column_integer(&s, 2)};
+    sql_start_with(store, wanted, parameters, view->line_ids ? 4 : 3);
+    while (sql_row(store, wanted)) {
+        const struct store_removal row = {column_text(wanted, 0, arena), column_time(wanted, 1),
+                                          column_integer(wanted, 2)};
         buffer_add(&found, &row, sizeof row);
     }
     *rows = (struct store_removal *)(void *)found.p;

@@ -54,11 +54,12 @@ enum store_result store_authenticate_scoped(struct store *store, struct arena *a
                                             const unsigned char hash[CRYPTO_HASH_SIZE],
                                             struct store_user *user,
                                             struct store_scoped_token *token) {
-    static struct statement s = {.sql = "SELECT " USER_COLUMNS
-                                        ", t.id, t.name, t.scopes, t.created_at, t.expires_at "
-                                        "FROM scoped_token t JOIN \"user\" u ON u.id = t.user_id "
-                                        "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
-                                        "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
+    static struct statement s = {
+        .sql = "SELECT " USER_COLUMNS
+               ", t.id, t.name, t.scopes, t.created_at, t.expires_at, t.line_ids "
+               "FROM scoped_token t JOIN \"user\" u ON u.id = t.user_id "
+               "LEFT JOIN plan p ON p.user_id = u.id AND p.is_addon = 0 "
+               "WHERE t.hash = ?1 AND u.deleted_at IS NULL"};
     if (access_cache_find_user(store, arena, hash, user, token))
         return sql_result(store);
     sql_start(store, &s, HASH(hash));
@@ -71,6 +72,7 @@ enum store_result store_authenticate_scoped(struct store *store, struct arena *a
             .scopes = column_text(&s, USER_COLUMN_COUNT + 2, arena),
             .created_at = column_integer(&s, USER_COLUMN_COUNT + 3),
             .expires_at = column_time(&s, USER_COLUMN_COUNT + 4),
+            .line_ids = column_text(&s, USER_COLUMN_COUNT + 5, arena),
         };
         sql_stop(&s);
         access_cache_keep_user(store, hash, user, token);

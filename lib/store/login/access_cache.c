@@ -106,6 +106,7 @@ static struct store_scoped_token copy_scoped(struct arena *arena, struct store_s
     token.id = copy_text(arena, token.id);
     token.name = copy_text(arena, token.name);
     token.scopes = copy_text(arena, token.scopes);
+    token.line_ids = copy_text(arena, token.line_ids);
     return token;
 }
 

@@ -8,7 +8,7 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
                                            size_t *count) {
     static struct statement s = {
         .sql = "SELECT id, name, last4, scopes, created_by, created_at, expires_at, "
-               "last_used_at FROM scoped_token WHERE user_id = ?1 ORDER BY id"};
+               "last_used_at, line_ids FROM scoped_token WHERE user_id = ?1 ORDER BY id"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id));
     while (sql_row(store, &s)) {
@@ -21,6 +21,7 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
             .created_at = column_integer(&s, 5),
             .expires_at = column_time(&s, 6),
             .last_used_at = column_time(&s, 7),
+            .line_ids = column_text(&s, 8, arena),
         };
         buffer_add(&rows, &token, sizeof token);
     }
@@ -48,7 +49,8 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
                                             const unsigned char hash[CRYPTO_HASH_SIZE]) {
     static struct statement s = {
         .sql = "INSERT INTO scoped_token (id, user_id, hash, name, last4, scopes, created_by, "
-               "created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+               "created_at, expires_at, line_ids) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
                "ON CONFLICT (id) DO NOTHING"};
     bool fits = false;
     while (sql_transact(store)) {
@@ -58,7 +60,8 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
             sql_run(store, &s, TEXT(token->id), TEXT(user_id), HASH(hash), TEXT(token->name),
                     TEXT(token->last4), TEXT(token->scopes), TEXT(token->created_by),
                     INTEGER(token->created_at),
-                    token->expires_at == INT64_MAX ? NO_INTEGER : INTEGER(token->expires_at)))
+                    token->expires_at == INT64_MAX ? NO_INTEGER : INTEGER(token->expires_at),
+                    TEXT(token->line_ids)))
             store_trail(store, user_id, token->id);
     }
     enum store_result result = sql_result(store);
@@ -66,14 +69,18 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
 }
 
 enum store_result store_change_scoped_token(struct store *store, const char *user_id,
-                                            const char *id, const char *name, const char *scopes) {
+                                            const char *id,
+                                            const struct store_scoped_token_change *change) {
     static struct statement s = {
-        .sql = "UPDATE scoped_token SET name = coalesce(?3, name), scopes = coalesce(?4, scopes) "
+        .sql = "UPDATE scoped_token SET name = coalesce(?3, name), scopes = coalesce(?4, scopes), "
+               "line_ids = CASE WHEN ?5 = 1 THEN ?6 ELSE line_ids END "
                "WHERE id = ?2 AND user_id = ?1"};
     bool found = false;
     while (sql_transact(store))
-        found = sql_run(store, &s, TEXT(user_id), TEXT(id), TEXT(name), TEXT(scopes)) &&
-                sql_changes(store) > 0 && store_trail(store, user_id, id);
+        found =
+            sql_run(store, &s, TEXT(user_id), TEXT(id), TEXT(change->name), TEXT(change->scopes),
+                    INTEGER(change->sets_lines), TEXT(change->line_ids)) &&
+            sql_changes(store) > 0 && store_trail(store, user_id, id);
     return sql_found(store, found);
 }
 

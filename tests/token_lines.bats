@@ -1,0 +1,241 @@
+#!/usr/bin/env bats
+# Scoped tokens with a choice of lines (doc/api/README.md, Scopes). The programs describe which
+# routes keep to the lines (helpers/routes.bash): a new route is tested here without being named.
+# shellcheck disable=SC2016,SC2034,SC2153,SC2154  # $ is of jq; each_route sets the variables
+load helpers/all
+load helpers/command
+load helpers/conventions
+load helpers/graph
+load helpers/inbox
+load helpers/routes
+load helpers/session
+load helpers/webhook
+
+OURS=15550100001 THEIRS=15550100002 BOTH=15550100003
+
+setup_file() {
+    start_stack
+    make_user PERSON_
+    make_user
+    have_routes
+    export OWN=$LINE
+    writes wamid.own1 "$OURS" 1780000000 'ours alpha' Ann
+    writes wamid.own2 "$BOTH" 1780000001 'ours beta' Cleo
+    make_line ''
+    export FOREIGN=$LINE
+    writes wamid.foreign1 "$THEIRS" 1780000002 'zanzibar alpha' Zoe
+    writes wamid.foreign2 "$BOTH" 1780000003 'zanzibar beta' Cleo
+    export OWN_LINE
+    OWN_LINE=$(db "SELECT id FROM line WHERE phone_number_id = '$OWN'")
+    KEY=$(switchboard scoped-token add "$EMAIL" --name x --scope basic,read,send,inbox \
+        --lines "$OWN")
+    keep_secret 'scoped token' "$KEY"
+    export KEY
+    # all that only the other line has
+    LEAKS=$(db "SELECT id FROM line WHERE phone_number_id = '$FOREIGN'
+        UNION SELECT '$FOREIGN' UNION SELECT '$THEIRS' UNION SELECT 'zanzibar'
+        UNION SELECT t.id FROM thread t JOIN line l ON l.id = t.line_id
+            WHERE l.phone_number_id = '$FOREIGN'
+        UNION SELECT m.id FROM message m JOIN line l ON l.id = m.line_id
+            WHERE l.phone_number_id = '$FOREIGN'
+        UNION SELECT m.wamid FROM message m JOIN line l ON l.id = m.line_id
+            WHERE l.phone_number_id = '$FOREIGN'
+        UNION SELECT id FROM contact WHERE phone = '$THEIRS'")
+    export LEAKS
+}
+
+setup() {
+    forget_sent
+}
+
+as_key() {
+    request "$@" --as "$KEY"
+}
+
+# Nothing of the other line is in the answer, unless the request has named it: assert_no_leak [WORD]
+assert_no_leak() {
+    local word
+    while IFS= read -r word; do
+        [[ $word == "${1-}" ]] || ! grep -qF -- "$word" "$body" || fail_answer "it has $word"
+    done <<<"$LEAKS"
+}
+
+# bats test_tags=direct
+@test "every route that says nothing about lines is 403 for a token with lines" {
+    is_refused() {
+        send_sample --as "$KEY"
+        assert_error 403 FORBIDDEN 'about all lines'
+        assert_json .details '{"required":"all lines"}'
+        assert_conventions
+        assert_nothing_sent
+    }
+    each_route is_refused '(.requires | index("either")) and .lines == null
+        and (.scope | IN("basic", "read", "send", "inbox"))'
+}
+
+# bats test_tags=direct
+@test "every route with lines gives 404 for each id of another line, and shows nothing of it" {
+    local path word count=0
+    while read -r path; do
+        while IFS= read -r word; do
+            as_key GET "${path/:*([A-Za-z])/$word}"
+            [[ $status == 404 ]] || fail_answer "$path with $word"
+            assert_no_leak "$word"
+            count=$((count + 1))
+        done <<<"$LEAKS"
+    done < <(jq -r 'select(.lines and .method == "GET" and .segments != []).path' "$ROUTES" |
+        sed 's/:[A-Za-z]*/:x/')
+    ((count > 40)) || fail "only $count cases"
+}
+
+# bats test_tags=direct
+@test "no list, page, count or search of a route with lines shows anything of another line" {
+    local path query count=0 after
+    while read -r path; do
+        for query in '' 'limit=1' 'q=zanzibar' 'q=alpha' 'q=Zoe' 'q=Cleo' "q=$THEIRS" 'after=0' \
+            'unread=true' 'waiting=true' 'failed=true' 'assignee=none' 'waiting=true&q=Cleo' \
+            'archived=all' 'limit=1&unread=true'; do
+            as_key GET "$path?$query"
+            [[ $status == 200 || $status == 400 ]] || fail_answer "$path?$query"
+            [[ $query != q=* ]] || assert_no_leak "${query#q=}"
+            [[ $query == q=* ]] || assert_no_leak
+            count=$((count + 1))
+            after=$(gojq -r '.data.paging.cursors.after // "" | tostring' "$body")
+            for ((; ${#after}; count++)); do
+                as_key GET "$path?$query&after=$after"
+                assert_no_leak
+                after=$(gojq -r '.data.paging.cursors.after // "" | tostring' "$body")
+            done
+        done
+    done < <(jq -r 'select(.lines and .method == "GET" and .segments == []).path' "$ROUTES")
+    ((count >= 70)) || fail "only $count cases"
+}
+
+@test "a token with lines lists the threads, contacts, messages and lines that it has" {
+    as_key GET /v2/threads
+    assert_json '[.data.items[].lastMessage.wamid]' '["wamid.own2","wamid.own1"]'
+    as_key GET '/v2/threads?limit=1'
+    assert_json '[.data.items[].lastMessage.wamid]' '["wamid.own2"]'
+    as_key GET "/v2/threads?limit=1&after=$(gojq -r .data.paging.cursors.after "$body")"
+    assert_json '[.data.items[].lastMessage.wamid]' '["wamid.own1"]'
+    as_key GET '/v2/threads?waiting=true'
+    assert_json '[.data.items[].lastMessage.wamid]' '["wamid.own1","wamid.own2"]'
+    as_key GET '/v2/threads?q=Cleo'
+    assert_json '[.data.items[].lastMessage.wamid]' '["wamid.own2"]'
+    as_key GET '/v2/contacts'
+    assert_json '[.data.items[].name] | sort' '["Ann","Cleo"]'
+    as_key GET '/v2/contacts?q=Zoe'
+    assert_json '.data.items' '[]'
+    as_key GET "/v2/contacts/$(contact_of "$BOTH")"
+    assert_json '[.data.threads[].lineId]' "[\"$OWN_LINE\"]"
+    as_key GET '/v2/messages?q=alpha'
+    assert_json '[.data.items[].wamid]' '["wamid.own1"]'
+    as_key GET /v2/messages/wamid.own1
+    assert_success
+    as_key GET '/v2/changes?after=0'
+    assert_json '[.data.threads[].lastMessage.wamid]' '["wamid.own1","wamid.own2"]'
+    assert_json '[.data.inbox.unread, .data.inbox.waiting]' '[2,2]'
+    as_key GET /v2/lines
+    assert_json '[.data.items[].phoneNumberId]' "[\"$OWN\"]"
+    as_key GET /v2/me
+    assert_json '[.data.phoneNumbers[].phoneNumberId]' "[\"$OWN\"]"
+    assert_json .data.defaultPhoneNumberId "\"$OWN\""
+}
+
+@test "a search that goes on in a thread of another line compares nothing there" {
+    local cursor
+    request GET '/v2/messages?q=zanzibar&limit=1' --as "$TOKEN"
+    cursor=$(gojq -r .data.paging.cursors.after "$body")
+    as_key GET "/v2/messages?q=zanzibar&after=$cursor"
+    assert_success
+    assert_no_leak zanzibar
+    assert_json .data.items '[]'
+}
+
+@test "the same wamid on two lines is the message of the line that the token has" {
+    LINE=$OWN writes wamid.twice "$OURS" 1780000010 mine Ann
+    LINE=$FOREIGN writes wamid.twice "$THEIRS" 1780000011 other Zoe
+    as_key GET /v2/messages/wamid.twice
+    assert_success
+    assert_json .data.lineId "\"$OWN_LINE\""
+}
+
+@test "a line that is added later is not a line of the token" {
+    make_line ''
+    as_key GET /v2/lines
+    assert_json '[.data.items[].phoneNumberId]' "[\"$OWN\"]"
+}
+
+# --- the choice ---
+
+@test "POST and PATCH /v2/tokens choose lines of the user, which count from the answer on" {
+    local id key
+    make_session ''
+    request POST /v2/tokens --session "$SESSION" -d "{\"name\":\"x\",\"scopes\":[\"basic\"],
+        \"lineIds\":[\"$OWN_LINE\"]}"
+    assert_success
+    assert_conventions
+    assert_json .data.lineIds "[\"$OWN_LINE\"]"
+    id=$(gojq -r .data.id "$body") key=$(gojq -r .data.token "$body")
+    keep_secret 'scoped token' "$key"
+    request GET /v2/lines --as "$key"
+    assert_json '.data.items | length' 1
+    request PATCH "/v2/tokens/$id" --session "$SESSION" -d '{"name":"y"}'
+    assert_json '[.data.name, .data.lineIds[0]]' "[\"y\",\"$OWN_LINE\"]"
+    request PATCH "/v2/tokens/$id" --session "$SESSION" -d '{"lineIds":null}'
+    assert_json .data.lineIds null
+    request GET /v2/lines --as "$key"
+    assert_that '.data.items | length > 1'
+}
+
+@test "a token with lines has neither the scope events nor manage, and no line of another user" {
+    local change
+    make_session ''
+    for change in '"scopes":["events"],"lineIds":["'"$OWN_LINE"'"]' \
+        '"scopes":["basic","manage"],"lineIds":["'"$OWN_LINE"'"]' \
+        '"scopes":["basic"],"lineIds":["'"$OWN_LINE"'","'"$OWN_LINE"'"]' \
+        '"scopes":["basic"],"lineIds":["lin_none"]' '"scopes":["basic"],"lineIds":[]'; do
+        request POST /v2/tokens --session "$SESSION" -d "{\"name\":\"x\",$change}"
+        assert_error 400 VALIDATION_ERROR
+    done
+    request POST /v2/tokens --session "$SESSION" -d '{"name":"x","scopes":["events"]}'
+    assert_success
+    request PATCH "/v2/tokens/$(gojq -r .data.id "$body")" --session "$SESSION" \
+        -d "{\"lineIds\":[\"$OWN_LINE\"]}"
+    assert_error 400 VALIDATION_ERROR
+    fails_with 'neither the scope events nor manage' \
+        scoped-token add "$EMAIL" --name x --scope events --lines "$OWN"
+    fails_with 'has no line 999' scoped-token add "$EMAIL" --name x --scope basic --lines 999
+}
+
+@test "two changes at once that leave lines and the scope manage give no right over all lines" {
+    db "UPDATE scoped_token SET scopes = 'basic read send inbox events manage'
+        WHERE hash = $(hash_of "$KEY")"
+    as_key GET /v2/webhooks
+    assert_error 403 FORBIDDEN 'the scope events'
+    as_key PATCH "/v2/lines/$OWN_LINE" -d '{"name":"x"}'
+    assert_error 403 FORBIDDEN 'the scope manage'
+    db "UPDATE scoped_token SET scopes = 'basic read send inbox' WHERE hash = $(hash_of "$KEY")"
+}
+
+@test "the Graph API is 403 with code 10 for a token with lines" {
+    as_key GET "/v21.0/$OWN?fields=id"
+    assert_graph_error 403 10 OAuthException 'about all lines'
+}
+
+# --- sends, which come last: they make threads ---
+
+# bats test_tags=direct
+@test "every route by body is 403 for a line that the token has not, and sends nothing" {
+    LINE=$FOREIGN
+    is_refused() {
+        send_sample --as "$KEY"
+        assert_error 403 FORBIDDEN 'phoneNumberId'
+        assert_nothing_sent
+        sample=${sample//"$FOREIGN"/"$OWN"}
+        send_sample --as "$KEY"
+        [[ $status != 403 ]] || fail_answer 'expected that the own line passes'
+        forget_sent
+    }
+    each_route is_refused '.lines == "by body"'
+}
