@@ -276,6 +276,8 @@ CREATE TABLE thread (
     done_at         INTEGER,                 -- when it was marked as done; NULL: it is not
     notes_changed   INTEGER,                 -- user.change_sequence of the last change of its notes
     assignee_id     TEXT,                    -- mbr_... of the member who takes care of it; NULL: none
+    typing_by       TEXT,                    -- mbr_... of the member who wrote in it last; NULL: none
+    typing_until    INTEGER,                 -- when that counts no more
     changed         INTEGER NOT NULL DEFAULT 0,             -- user.change_sequence of its last change
     UNIQUE (line_id, contact_id),
     UNIQUE (id, line_id)

@@ -6,6 +6,7 @@
 #include "api/inbox/canned_replies.h"
 #include "api/inbox/notes.h"
 #include "api/inbox/thread_failure.h"
+#include "api/inbox/typing_notices.h"
 #include "api/request_trail.h"
 #include "api/view/inbox_json.h"
 #include "payload/export_user.h"
@@ -388,6 +389,10 @@ static const struct route routes[] = {
      .trail = "thread.assign",
      .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = assignments_put, .body = BODY_JSON,
      .fields = assignments_fields},
+    {.method = "PUT", .path = "/v2/threads/:threadId/typing",
+     .trail = NO_TRAIL("a hint of some seconds"),
+     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = typing_notices_put,
+     .body = BODY_JSON, .fields = no_fields},
     {.method = "GET", .path = "/v2/threads/:threadId/notes",
      .scope = SCOPE_READ, .guard = &caller_guard, .handle = notes_get, .query = notes_query},
     {.method = "POST", .path = "/v2/threads/:threadId/notes",

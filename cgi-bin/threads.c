@@ -29,7 +29,7 @@ static int reply_threads(struct request *rq, const struct inbox_thread *threads,
     struct json_writer data;
     paging_start(rq, &data);
     for (size_t i = 0; i < count; i++)
-        inbox_write_thread(&data, NULL, &threads[i]);
+        inbox_write_thread(rq, &data, NULL, &threads[i]);
     return paging_reply_cursor(rq, &data, after);
 }
 
@@ -148,7 +148,7 @@ static int get_thread(struct request *rq) {
     if (find_thread(rq, &thread))
         return -1;
     json_write_start(&data, rq->arena);
-    inbox_write_thread(&data, NULL, &thread);
+    inbox_write_thread(rq, &data, NULL, &thread);
     return reply_data(rq, json_written(&data));
 }
 
@@ -303,7 +303,7 @@ static int reply_changes(struct request *rq, const struct changes *page) {
     inbox_write_counts(&data, &counts);
     json_write_array(&data, "threads");
     for (size_t i = 0; i < page->thread_count; i++)
-        inbox_write_thread(&data, NULL, &page->threads[i]);
+        inbox_write_thread(rq, &data, NULL, &page->threads[i]);
     json_write_end(&data);
     write_removals(&data, page);
     json_write_bool(&data, "more", page->has_more);

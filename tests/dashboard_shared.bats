@@ -34,6 +34,11 @@ teardown_file() {
 }
 
 # bats test_tags=route
+@test "a member who writes an answer is shown to the others until it is sent, and never to oneself" {
+    browse shared typing "$KIM_EMAIL" "$KIM_PASSWORD"
+}
+
+# bats test_tags=route
 @test "two members answer at once: one is sent, the other keeps the text and sees whose was first" {
     browse shared bothAnswer "$KIM_EMAIL" "$KIM_PASSWORD"
 }

@@ -475,6 +475,126 @@ thread.assign|token|{\"fields\":[\"memberId\"],\"to\":null}"
     assert_json .data.assignee null
 }
 
+# --- who writes in a thread ---
+
+# Notes that the member types in the thread: types NAME THREAD
+types() {
+    local session=${1^^}_SESSION
+    request PUT "/v2/threads/$2/typing" -d '{}' --session "${!session}"
+}
+
+# The member who types in the thread, as another one sees it: typist NAME THREAD
+typist() {
+    local session=${1^^}_SESSION
+    request GET "/v2/threads/$2" --session "${!session}"
+    gojq -r '.data.typing.by.name // "-"' "$body"
+}
+
+@test "PUT typing shows the others who writes in a thread, for some seconds and never to oneself" {
+    local thread change until
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    writes wamid.t1 "$A" 1780000000
+    thread=$(thread_of "$A")
+    api GET "/v2/threads/$thread"
+    assert_json .data.typing null
+    api GET /v2/changes
+    change=$(value .data.change)
+    types Ana "$thread"
+    assert_success
+    assert_conventions
+    assert_json .data '{"noted":true}'
+    until=$(db "SELECT typing_until FROM thread WHERE id = '$thread'")
+    api GET "/v2/threads/$thread"
+    assert_json .data.typing.by "{\"id\":\"$ANA_ID\",\"name\":\"Ana\"}"
+    assert_that '.data.typing.until | test("^20")'
+    assert_equal "$(typist Ana "$thread") $(typist Ben "$thread")" '- Ana'
+    request GET "/v2/changes?after=$change" --session "$BEN_SESSION"
+    assert_json '[.data.threads[].typing.by.name]' '["Ana"]'
+    request GET /v2/threads --session "$BEN_SESSION"
+    assert_json '[.data.items[].typing.by.name]' '["Ana"]'
+    # a notice that is over, and one of a clock that was ahead
+    db "UPDATE thread SET typing_until = $until - 15001 WHERE id = '$thread'"
+    assert_equal "$(typist Ben "$thread")" -
+    db "UPDATE thread SET typing_until = $until + 3600000 WHERE id = '$thread'"
+    assert_equal "$(typist Ben "$thread")" -
+    types Ben "$thread"
+    assert_equal "$(typist Ana "$thread") $(typist Ben "$thread")" 'Ben -'
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE object_id = '$thread'")" 0
+    assert_equal "$(db 'SELECT count(*) FROM outbox')" 0
+}
+
+@test "a thread takes one notice of typing within 3 seconds, so that keys write no rows" {
+    local thread change end=0 start=0
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    writes wamid.t2 "$A" 1780000000
+    thread=$(thread_of "$A")
+    until ((end && end - start < 2900)); do # once the requests are so quick
+        db "UPDATE thread SET typing_until = NULL WHERE id = '$thread'"
+        start=$(date +%s%3N)
+        types Ana "$thread"
+        change=$(db "SELECT changed FROM thread WHERE id = '$thread'")
+        types Ana "$thread"
+        assert_success
+        types Ben "$thread"
+        assert_success
+        end=$(date +%s%3N)
+    done
+    api GET "/v2/changes?after=$change"
+    assert_status 304
+    db "UPDATE thread SET typing_until = typing_until - 3001 WHERE id = '$thread'"
+    types Ana "$thread"
+    api GET "/v2/changes?after=$change"
+    assert_json '[.data.threads[].typing.by.name]' '["Ana"]'
+}
+
+@test "an answer of the member ends the notice of typing, one of another member does not" {
+    local thread
+    make_user
+    has_member Ana agent
+    has_member Ben agent
+    writes wamid.t3 "$A" 1780000000
+    thread=$(thread_of "$A")
+    types Ana "$thread"
+    request POST /v2/messages/send/text --session "$BEN_SESSION" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+$A\",\"text\":\"Ben\"}"
+    assert_success
+    assert_equal "$(db "SELECT typing_by FROM thread WHERE id = '$thread'")" "$ANA_ID"
+    request POST /v2/messages/send/text --session "$ANA_SESSION" \
+        -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"+$A\",\"text\":\"Ana\"}"
+    assert_success
+    assert_equal "$(db "SELECT coalesce(typing_by, '-') FROM thread WHERE id = '$thread'")" -
+    assert_equal "$(typist Ben "$thread")" -
+}
+
+@test "typing is for members who may answer; a member who is removed meanwhile leaves no name" {
+    local thread
+    make_user
+    make_user OTHER_
+    has_member Ana agent
+    has_member Ben agent
+    has_member Vic viewer
+    writes wamid.t4 "$A" 1780000000
+    thread=$(thread_of "$A")
+    api PUT "/v2/threads/$thread/typing" -d '{}'
+    assert_error 400 VALIDATION_ERROR 'for sessions'
+    types Vic "$thread"
+    assert_error 403 FORBIDDEN
+    types Ana thr_none
+    assert_error 404 NOT_FOUND
+    request PUT "/v2/threads/$thread/typing" -d '{}' --as "$OTHER_TOKEN"
+    assert_error 400 VALIDATION_ERROR
+    assert_equal "$(db "SELECT count(*) FROM thread WHERE typing_by IS NOT NULL AND id = '$thread'")" 0
+    types Ana "$thread"
+    assert_equal "$(typist Ben "$thread")" Ana
+    switchboard member remove "$EMAIL" "$(db "SELECT email FROM member WHERE id = '$ANA_ID'")" >/dev/null
+    assert_equal "$(typist Ben "$thread")" -
+    ! grep -qF "$ANA_ID" "$body" || fail 'the answer names the member'
+}
+
 # The number of threads that are assigned to Ana.
 assigned_to_ana() {
     db "SELECT count(*) FROM thread WHERE assignee_id = '$ANA_ID'"

@@ -176,7 +176,8 @@ answers_sample() {
     number=$((number + 1))
     send_sample "${who[@]}" -H "X-Request-Id: sample-$number"
     case $method\ $route in
-    'GET /' | 'GET /metrics' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download')
+    'GET /' | 'GET /metrics' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download' | \
+        'GET /v2/campaigns/:campaignId/recipients.csv')
         assert_status 200
         ;;
     'GET /dashboard' | 'GET /v2/docs') assert_status 301 ;;
@@ -254,7 +255,7 @@ answers_sample() {
         send_sample --as wrong --session "$SESSION"
         assert_refused 401 UNAUTHORIZED 'Invalid API token'
     }
-    each_route takes_session "($needs_caller) and (.path | endswith(\"/download\") | not)"
+    each_route takes_session "($needs_caller) and (.path | test(\"/download$|[.]csv$\") | not)"
 }
 
 # bats test_tags=direct

@@ -192,7 +192,7 @@ static int write_threads(struct request *rq, const struct buffer *ids, struct js
         if (result != STORE_OK && result != STORE_NOT_FOUND)
             return state_fail(rq, result);
         if (result == STORE_OK)
-            inbox_write_thread(data, NULL, &thread);
+            inbox_write_thread(rq, data, NULL, &thread);
     }
     json_write_end(data);
     return 0;

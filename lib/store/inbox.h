@@ -23,6 +23,8 @@ struct inbox_thread {
     int64_t done_at;         /* INT64_MAX: not marked as done */
     int64_t notes_change;    /* the last change of its notes; INT64_MAX: there was none */
     struct actor assignee;   /* the member who takes care of it; id NULL: none */
+    struct actor typing;     /* the member who wrote in it last; id NULL: none */
+    int64_t typing_until;    /* when that counts no more (typing.h) */
     struct message last;     /* id NULL: none */
     int64_t change;
     const char **former_ids; /* of threads that were merged into it */

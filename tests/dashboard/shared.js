@@ -73,6 +73,34 @@ exports.assignment = async (test, email, password) => {
     await page.getByRole('button', {name: 'Assign', exact: true}).waitFor();
 };
 
+exports.typing = async (test, email, password) => {
+    const {page, open, logIn, step, BASE} = test;
+    const eve = {phone: '16505552009', name: 'Eve Expected'};
+    await logIn();
+    const kim = await pageOfKim(test, email, password);
+    await says(BASE, eve, 'Who is there?');
+    await openThread(test, eve.name);
+    await openThread({page: kim, open: (address) => open(address, kim)}, eve.name);
+    await kim.locator('.assigned').waitFor(); // it has read that several members answer
+    await page.locator('.assigned').waitFor();
+    const notices = [];
+    kim.on('request', (request) => request.method() === 'PUT' &&
+        request.url().endsWith('/typing') && notices.push(request.url()));
+    step('an empty field says nothing, one with text that its member writes');
+    const field = kim.getByLabel('Write a message');
+    await field.fill('   ');
+    await field.fill('');
+    assert.equal(notices.length, 0);
+    await field.pressSequentially('I am here');
+    await page.locator('.typing', {hasText: 'Kim is writing'}).waitFor();
+    assert.ok(notices.length >= 1 && notices.length <= 3, `${notices.length} notices of 9 keys`);
+    await untilCount(kim.locator('.typing', {hasText: 'is writing'}), 0);
+    step('the answer ends it');
+    await kim.keyboard.press('Enter');
+    await bubbleOf(page, 'I am here').locator('.by', {hasText: 'Kim'}).waitFor();
+    await untilCount(page.locator('.typing', {hasText: 'is writing'}), 0);
+};
+
 exports.bothAnswer = async (test, email, password) => {
     const {page, open, logIn, step, BASE} = test;
     const cay = {phone: '16505552003', name: 'Cay Called'};

@@ -25,6 +25,7 @@
 #include "store/read_mark.h"
 #include "store/refusal.h"
 #include "store/sealed.h"
+#include "store/typing.h"
 #include "store/user_webhook.h"
 
 #define HOUR (60 * 60 * INT64_C(1000))
@@ -993,6 +994,10 @@ static enum store_result assign_thread(void) {
     return result == STORE_OK && refusal_of ? STORE_CONFLICT : result;
 }
 
+static enum store_result note_typing(void) {
+    return store_note_typing(store, "usr_1", owned_thread, "mbr_1", now);
+}
+
 static struct store_claim claim_of(void) {
     return (struct store_claim){.user_id = "usr_1",
                                 .thread_id = owned_thread,
@@ -1109,6 +1114,7 @@ static void check_owner(void) {
     REPEAT(mark_done);
     REPEAT(unmark_done);
     REPEAT(assign_thread);
+    REPEAT(note_typing);
     REPEAT(claim_thread);
     REPEAT(release_claim);
     REPEAT(insert_note);

@@ -14,6 +14,7 @@
 #include "store/note.h"
 #include "store/outgoing.h"
 #include "store/read_mark.h"
+#include "store/typing.h"
 #include "twin.h"
 
 /* The body of an event: its sequence and the contact's phone. */
@@ -362,6 +363,22 @@ static inline void mark_read(int twin, int round) {
 
 static inline void verify_unread(int rounds) {
     holds(rounds * TWINS / 2, "SELECT unread FROM thread WHERE id = '%s'", read_thread);
+}
+
+/* --- notices of typing, while messages arrive --- */
+
+static inline void note_typing(int twin, int round) {
+    if (twin % 2)
+        does(store_note_typing(store, user_id, read_thread, twin % 4 == 1 ? "mbr_1" : "mbr_2",
+                               now + round * (int64_t)TYPING_EVERY_MS));
+    else
+        ingest(message_of(text("wamid.%d.%d", round, twin), "15550001", NULL));
+}
+
+static inline void verify_typing(int rounds) {
+    holds(rounds * TWINS / 2 + 1, "SELECT unread FROM thread WHERE id = '%s'", read_thread);
+    holds(1, "SELECT count(*) FROM thread WHERE id = '%s' AND typing_by LIKE 'mbr_%%'",
+          read_thread);
 }
 
 /* --- marks as done, while messages arrive --- */

@@ -26,6 +26,7 @@ static const struct twins cases[] = {
      make_merged_pairs, split_merged, verify_split, false},
     {"store_mark_read store_ingest", make_thread, mark_read, verify_unread, false},
     {"store_mark_done store_unmark_done store_mark_unread store_ingest", make_thread, mark_done, verify_done, false},
+    {"store_note_typing store_ingest", make_thread, note_typing, verify_typing, false},
     {"store_assign", make_thread, take_thread, NULL, false},
     {"store_assign: a former member, store_remove_member store_change_role", make_thread,
      assign_removed, NULL, false},

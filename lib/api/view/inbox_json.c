@@ -1,7 +1,9 @@
 #include "api/view/inbox_json.h"
 
+#include "api/auth.h"
 #include "payload/actor_json.h"
 #include "payload/contact_json.h"
+#include "store/typing.h"
 
 void inbox_write_contact_members(struct json_writer *w, const struct contact *contact) {
     json_write_text(w, "id", contact->id);
@@ -68,7 +70,27 @@ static void write_activity(struct json_writer *w, const struct inbox_thread *thr
         json_write_null(w, "lastMessage");
 }
 
-void inbox_write_thread(struct json_writer *w, const char *name,
+/* A notice of a clock that was ahead would count too long. */
+static bool is_typing(const struct request *rq, const struct inbox_thread *thread) {
+    const char *self = rq->caller->session.member_id;
+    return thread->typing.id && thread->typing_until > rq->now &&
+           thread->typing_until <= rq->now + TYPING_MS &&
+           !(self && strcmp(self, thread->typing.id) == 0);
+}
+
+static void write_typing(const struct request *rq, struct json_writer *w,
+                         const struct inbox_thread *thread) {
+    if (!is_typing(rq, thread)) {
+        json_write_null(w, "typing");
+        return;
+    }
+    json_write_object(w, "typing");
+    actor_json_write(w, "by", &thread->typing);
+    json_write_time(w, "until", thread->typing_until);
+    json_write_end(w);
+}
+
+void inbox_write_thread(const struct request *rq, struct json_writer *w, const char *name,
                         const struct inbox_thread *thread) {
     json_write_object(w, name);
     json_write_text(w, "id", thread->id);
@@ -82,6 +104,7 @@ void inbox_write_thread(struct json_writer *w, const char *name,
     json_write_end(w);
     write_work(w, thread);
     actor_json_write(w, "assignee", &thread->assignee);
+    write_typing(rq, w, thread);
     if (thread->notes_change == INT64_MAX)
         json_write_null(w, "notesChange");
     else

@@ -4,12 +4,15 @@
 
 #include "base/json.h"
 #include "store/inbox.h"
+#include "web/request.h"
 
 /* The platform accepts other messages than templates for so long after the contact's last one. */
 enum { SERVICE_WINDOW_MS = 24 * 60 * 60 * 1000 };
 
-/* Each writes one value; `name` as for json_write_object. */
-void inbox_write_thread(struct json_writer *w, const char *name, const struct inbox_thread *thread);
+/* Each writes one value; `name` as for json_write_object. A thread is written for the caller: that
+ * a member types is for the others. */
+void inbox_write_thread(const struct request *rq, struct json_writer *w, const char *name,
+                        const struct inbox_thread *thread);
 void inbox_write_message(struct json_writer *w, const char *name, const struct message *message);
 
 /* Writes the members of an object that the caller starts and ends, so that it can add others. */

@@ -16,9 +16,11 @@ static void read_thread(struct store *store, struct arena *arena, const struct s
                "EXISTS (SELECT 1 FROM contact_block b "
                "        WHERE b.line_id = t.line_id AND b.contact_id = t.contact_id), "
                "t.notes_changed, t.assignee_id, (SELECT m.name FROM member m WHERE m.id = "
-               "t.assignee_id), " LINE_COLUMNS ", " CONTACT_COLUMNS
+               "t.assignee_id), t.typing_until, w.id, w.name, " LINE_COLUMNS ", " CONTACT_COLUMNS
                " FROM thread t JOIN line l ON l.id = t.line_id JOIN contact c "
-               "ON c.id = t.contact_id WHERE t.id = ?1 AND t.user_id = ?2"};
+               "ON c.id = t.contact_id LEFT JOIN membership p ON p.user_id = t.user_id "
+               "AND p.member_id = t.typing_by LEFT JOIN member w ON w.id = p.member_id WHERE t.id "
+               "= ?1 AND t.user_id = ?2"};
     *thread = (struct inbox_thread){0};
     sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     if (!sql_row(store, &s))
@@ -34,8 +36,10 @@ static void read_thread(struct store *store, struct arena *arena, const struct s
     thread->is_blocked = column_integer(&s, 8) != 0;
     thread->assignee = (struct actor){column_text(&s, 10, arena), column_text(&s, 11, arena)};
     thread->notes_change = column_time(&s, 9);
-    thread->line = line_of_row(&s, 12, arena);
-    thread->contact = contact_of_row(&s, 12 + LINE_COLUMN_COUNT, arena);
+    thread->typing_until = column_time(&s, 12);
+    thread->typing = (struct actor){column_text(&s, 13, arena), column_text(&s, 14, arena)};
+    thread->line = line_of_row(&s, 15, arena);
+    thread->contact = contact_of_row(&s, 15 + LINE_COLUMN_COUNT, arena);
     if (thread->line.archived_at != INT64_MAX) /* it cannot send */
         thread->waiting_since = INT64_MAX;
     sql_stop(&s);

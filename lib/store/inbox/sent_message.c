@@ -10,6 +10,7 @@
 #include "store/inbox/thread.h"
 #include "store/media_copy.h"
 #include "store/outgoing/outgoing_row.h"
+#include "store/typing.h"
 
 /* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
  * there is none, or on failure. */
@@ -139,12 +140,13 @@ static bool queue_copy(struct store *store, const struct store_send *send, const
     return !send->media_id || media_copy_queue(store, &copy, send->now);
 }
 
-/* An answer of a member ends the member's claim of the thread. */
+/* An answer of a member ends the member's claim of the thread, and that the member writes it. */
 static bool end_claim(struct store *store, const struct store_send *send,
                       const struct thread *thread, const char *thread_id) {
     const struct actor by = {send->by_id, send->by_name};
     return !thread->is_answer || !by.id || strncmp(by.id, "mbr_", 4) != 0 ||
-           claim_answered(store, send->user_id, thread_id, &by, thread->change);
+           (typing_end(store, thread_id, by.id) &&
+            claim_answered(store, send->user_id, thread_id, &by, thread->change));
 }
 
 /* Counts the message unless its status, which arrived first, has counted it. */

@@ -26,6 +26,7 @@ import {
 import {chooseReaction} from './reactions.js';
 import {receipts} from './receipts.js';
 import {signOf} from './tray.js';
+import {typingNotice} from './typing.js';
 
 const QUEUE_EVERY = 20000, QUEUE_IDLE = 60000; // ms between two readings of the queue
 const ANNOUNCED = 5; // messages that stay in the live region
@@ -124,10 +125,16 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     const shownReceipts = receipts({
         phoneNumberId: thread.line.phoneNumberId, lastReceived: () => list.lastReceived(),
     });
+    const typing = typingNotice({threadId: thread.id, isShared: () => hasTeam});
     const writer = composer({
-        thread, seenChange: () => list.seenChange(), onInput: shownReceipts.write,
+        thread, seenChange: () => list.seenChange(),
+        onInput() {
+            shownReceipts.write();
+            typing.write();
+        },
         onSent() {
             shownReceipts.sent();
+            typing.sent();
             list.showEnd();
         },
         onQueued() {
@@ -370,6 +377,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     function change(fresh) {
         thread = fresh;
         drawHead();
+        typing.show(thread.typing);
         writer.change(thread);
     }
 
@@ -401,7 +409,8 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     }).catch(showError);
     const queuePoll = poll(drawQueue, {fast: QUEUE_EVERY, slow: QUEUE_IDLE});
     drawHead();
-    fill(root, head, arrivals, list.root, writer.root);
+    typing.show(thread.typing);
+    fill(root, head, arrivals, list.root, typing.root, writer.root);
     const stopDrop = dropZone(root, {isOpen: writer.isOpen, take: writer.takeFiles});
     return {
         root, change, refresh,
@@ -431,6 +440,7 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
             stopOutbox();
             queuePoll.stop();
             stopDrop();
+            typing.stop();
             writer.stop();
             list.stop();
             templates.stop();

@@ -1,0 +1,22 @@
+#include "api/inbox/typing_notices.h"
+
+#include "api/auth.h"
+#include "api/inbox/thread_failure.h"
+#include "store/typing.h"
+
+int typing_notices_put(struct request *rq) {
+    const char *member_id = rq->caller->session.member_id;
+    struct json_writer data;
+    if (!member_id)
+        return fail(rq, INVALID, "A token is no member who types: this route is for sessions.");
+    enum store_result result =
+        store_note_typing(rq->caller->store, rq->caller->user.id,
+                          arena_copy(rq->arena, rq->parameters[0]), member_id, rq->now);
+    if (result != STORE_OK)
+        return thread_fail(rq, result);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_bool(&data, "noted", true);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}

@@ -1,0 +1,42 @@
+#include "store/typing.h"
+
+#include "store/inbox/change.h"
+#include "store/inbox/thread.h"
+
+/* Whether a notice came just before. One of a clock that was ahead does not count. */
+static bool is_fresh(struct store *store, const char *thread_id, int64_t now) {
+    static struct statement s = {
+        .sql = "SELECT id FROM thread WHERE id = ?1 AND typing_until > ?2 AND typing_until <= ?3"};
+    char id[ID_SIZE];
+    sql_start(store, &s, TEXT(thread_id), INTEGER(now + TYPING_MS - TYPING_EVERY_MS),
+              INTEGER(now + TYPING_MS));
+    return sql_read_id(store, &s, id);
+}
+
+static void write_notice(struct store *store, const char *user_id, const char *thread_id,
+                         const char *member_id, int64_t now) {
+    static struct statement s = {
+        .sql = "UPDATE thread SET typing_by = ?2, typing_until = ?3, changed = ?4 WHERE id = ?1"};
+    int64_t change;
+    if (change_next(store, user_id, &change))
+        sql_run(store, &s, TEXT(thread_id), TEXT(member_id), INTEGER(now + TYPING_MS),
+                INTEGER(change));
+}
+
+enum store_result store_note_typing(struct store *store, const char *user_id, const char *thread_id,
+                                    const char *member_id, int64_t now) {
+    struct thread_found thread;
+    bool found = false;
+    while (sql_transact(store)) {
+        found = thread_find(store, user_id, thread_id, &thread);
+        if (found && !is_fresh(store, thread.id, now))
+            write_notice(store, user_id, thread.id, member_id, now);
+    }
+    return sql_found(store, found);
+}
+
+bool typing_end(struct store *store, const char *thread_id, const char *member_id) {
+    static struct statement s = {.sql = "UPDATE thread SET typing_by = NULL, typing_until = NULL "
+                                        "WHERE id = ?1 AND typing_by = ?2"};
+    return sql_run_later(store, &s, TEXT(thread_id), TEXT(member_id));
+}
