@@ -10,7 +10,8 @@ enum {
 };
 
 /* Keeps that the member writes in the user's thread, unless a notice came just before. The id of a
- * merged thread means the one that remained. STORE_NOT_FOUND: no such thread. */
+ * merged thread means the one that remained. `member_id` NULL: nothing is kept. STORE_NOT_FOUND: no
+ * such thread. */
 enum store_result store_note_typing(struct store *store, const char *user_id, const char *thread_id,
                                     const char *member_id, int64_t now);
 

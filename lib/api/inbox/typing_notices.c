@@ -4,11 +4,10 @@
 #include "api/inbox/thread_failure.h"
 #include "store/typing.h"
 
+/* A token is no member, so others see nothing of it. */
 int typing_notices_put(struct request *rq) {
     const char *member_id = rq->caller->session.member_id;
     struct json_writer data;
-    if (!member_id)
-        return fail(rq, INVALID, "A token is no member who types: this route is for sessions.");
     enum store_result result =
         store_note_typing(rq->caller->store, rq->caller->user.id,
                           arena_copy(rq->arena, rq->parameters[0]), member_id, rq->now);
@@ -16,7 +15,7 @@ int typing_notices_put(struct request *rq) {
         return thread_fail(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    json_write_bool(&data, "noted", true);
+    json_write_bool(&data, "noted", member_id != NULL);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

@@ -29,7 +29,7 @@ enum store_result store_note_typing(struct store *store, const char *user_id, co
     bool found = false;
     while (sql_transact(store)) {
         found = thread_find(store, user_id, thread_id, &thread);
-        if (found && !is_fresh(store, thread.id, now))
+        if (found && member_id && !is_fresh(store, thread.id, now))
             write_notice(store, user_id, thread.id, member_id, now);
     }
     return sql_found(store, found);
