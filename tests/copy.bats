@@ -84,7 +84,7 @@ INSERT INTO scoped_token (id, user_id, hash, name, last4, scopes, created_by, cr
         last_used_at, line_ids)
     VALUES ('tok_fill', 'usr_fill', randomblob(32), 'é', '0000', 'basic read', 'x', 1, 2, 'lin_é');
 INSERT INTO trail VALUES ('trl_fill', 'usr_fill', 1, 'cli:é', 'é', 'user.add', NULL, '{}', '', '');
-INSERT INTO retention VALUES ('usr_fill', 365, NULL, 9223372036854775807, 0, 'thr_é');
+INSERT INTO retention VALUES ('usr_fill', 365, NULL, 9223372036854775807, 0, 'con_é', 'acc_é');
 INSERT INTO member (id, email, name, password, created_at)
     VALUES ('mbr_rich', 'rich@example.org', 'é', 'hash', 1);
 INSERT INTO membership VALUES ('usr_fill', 'mbr_rich', 'admin', 1, 'x');
