@@ -867,6 +867,15 @@ CREATE INDEX campaign_line ON campaign (line_id) WHERE state = 'running';
 CREATE INDEX campaign_open ON campaign (id) WHERE finished_at IS NULL;
 CREATE INDEX campaign_finished ON campaign (finished_at) WHERE finished_at IS NOT NULL;
 
+-- Rows of outgoing that retention deleted, of a campaign: what became of how many.
+CREATE TABLE campaign_count (
+    campaign_id TEXT NOT NULL REFERENCES campaign (id),
+    state       TEXT NOT NULL,        -- of outgoing
+    status      TEXT NOT NULL,        -- of the message; '': there was none
+    count       INTEGER NOT NULL,
+    PRIMARY KEY (campaign_id, state, status)
+) STRICT;
+
 -- The recipients of a campaign that it has not reached yet. Each moves to `outgoing` when its turn
 -- comes, in one transaction, so it is in one of the two tables.
 CREATE TABLE campaign_recipient (

@@ -197,7 +197,7 @@ sends() {
 }
 
 @test "queued sends that ended go with the messages, by their end, and not those that wait" {
-    local state
+    local state counts
     make_user
     for state in failed unknown expired suppressed queued sending; do
         have_send "$state" "$state" "$A" 9
@@ -225,8 +225,13 @@ sends() {
         SELECT 'cmp_$LINE', a.user_id, a.id, l.id, 'C', 'offer', 'en', CAST('[]' AS BLOB), 'running', 1, 1
         FROM line l JOIN account a ON a.id = l.account_id WHERE a.id = '$ACCOUNT';
         UPDATE outgoing SET campaign_id = 'cmp_$LINE' WHERE id LIKE 'out_00of_%' AND account_id = '$ACCOUNT'"
+    api GET "/v2/campaigns/cmp_$LINE"
+    counts=$(jq -c .data.counts "$body")
+    assert_equal "$(jq -c '[.accepted, .cancelled, .failed]' <<<"$counts")" '[2,1,1]'
     prune
     assert_equal "$(sends | xargs -n 1 | grep of_)" out_00of_new
+    api GET "/v2/campaigns/cmp_$LINE"
+    assert_json .data.counts "$counts"
     # the limit of all users stays where the retention is longer
     have_send month failed "$A" 31
     api PATCH /v2/retention -d '{"messageDays":365}'

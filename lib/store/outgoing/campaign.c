@@ -87,7 +87,9 @@ enum store_result store_count_campaign(struct store *store, struct arena *arena,
         .sql = "SELECT 'waiting', NULL, count(*) FROM campaign_recipient WHERE campaign_id = ?1 "
                "UNION ALL SELECT o.state, m.status, count(*) FROM outgoing o "
                "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
-               "WHERE o.campaign_id = ?1 GROUP BY o.state, m.status"};
+               "WHERE o.campaign_id = ?1 GROUP BY o.state, m.status "
+               "UNION ALL SELECT state, nullif(status, ''), count FROM campaign_count "
+               "WHERE campaign_id = ?1"};
     struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(id));
     while (sql_row(store, &s)) {

@@ -189,13 +189,18 @@ enum store_result store_delete_old_campaigns(struct store *store, int64_t now, s
         {{.sql = OLD_ROWS("campaign_recipient") "1"},
          {.sql =
               "DELETE FROM campaign_recipient WHERE id IN (" OLD_ROWS("campaign_recipient") "?2)"}},
+        {{.sql = "SELECT 1 FROM campaign c JOIN campaign_count k ON k.campaign_id = c.id "
+                 "WHERE c.finished_at <= ?1 LIMIT 1"},
+         {.sql = "DELETE FROM campaign_count WHERE campaign_id IN (SELECT k.campaign_id FROM "
+                 "campaign c JOIN campaign_count k ON k.campaign_id = c.id "
+                 "WHERE c.finished_at <= ?1 LIMIT ?2)"}},
         {{.sql = OLD "1"}, {.sql = "DELETE FROM campaign WHERE id IN (" OLD "?2)"}},
     };
     const struct parameter parameters[] = {INTEGER(now - KEPT), INTEGER(ROWS_AT_ONCE)};
     enum store_result result = STORE_OK;
     *removed = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && result == STORE_OK && !*removed; i++)
-        result = chore_do(store, &(struct chore){&parts[i].find, &parts[i].s, parameters, 1, 2},
-                          removed);
+        result = chore_do(
+            store, &(struct chore){&parts[i].find, &parts[i].s, parameters, 1, 2, NULL}, removed);
     return result;
 }
