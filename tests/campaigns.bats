@@ -165,6 +165,8 @@ reached() {
     eventually state_is finished
     assert_equal "$(reached)" '60 60'
     counts_are accepted 60 || fail "$(cat "$body")"
+    api GET '/v2/outgoing?limit=60'
+    assert_json '[.data.items[].campaignId] | unique' "[\"$campaign\"]"
     act start
     assert_error 409 VALIDATION_ERROR
     upload 'to\n15552009999\n'

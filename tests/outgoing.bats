@@ -35,7 +35,7 @@ queued() {
     assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt)' "{
         \"state\":\"queued\",\"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",
         \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null,
-        \"retryOf\":null,\"retriedAs\":null}"
+        \"retryOf\":null,\"retriedAs\":null,\"campaignId\":null}"
     [[ $out == out_* ]] || fail "the id is $out"
     assert_nothing_sent
     assert_equal "$(row "$out" 'CAST(body AS TEXT)')" "$(
@@ -293,7 +293,7 @@ retry() {
         assert_json '.data | del(.id, .createdAt, .sendAt, .nextAttemptAt, .expiresAt, .message)' "{
             \"state\":\"queued\",\"reason\":null,\"error\":null,\"phoneNumberId\":\"$LINE\",
             \"recipient\":\"$to\",\"messageId\":null,\"attempts\":0,\"finishedAt\":null,
-            \"retryOf\":\"$out\",\"retriedAs\":null}"
+            \"retryOf\":\"$out\",\"retriedAs\":null,\"campaignId\":null}"
         [[ $again == out_* && $again != "$out" ]] || fail "the id is $again"
         assert_equal "$(row "$again" 'expires_at - send_at, send_at = created_at')" '7000|1'
         assert_equal "$(row "$again" 'CAST(body AS TEXT)')" \

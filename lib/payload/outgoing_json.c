@@ -29,6 +29,7 @@ static void write_members(struct json_writer *out, const struct store_outgoing *
     json_write_time_or_null(out, "finishedAt", row->finished_at);
     write_text(out, "retryOf", row->retry_of);
     write_text(out, "retriedAs", row->retried_as);
+    write_text(out, "campaignId", row->campaign_id);
 }
 
 void outgoing_json_write(struct json_writer *out, const struct store_outgoing *row) {
