@@ -176,10 +176,10 @@ answers_sample() {
     number=$((number + 1))
     send_sample "${who[@]}" -H "X-Request-Id: sample-$number"
     case $method\ $route in
-    'GET /' | 'GET /metrics' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download' | \
-        'GET /v2/campaigns/:campaignId/recipients.csv')
+    'GET /' | 'GET /metrics' | 'GET /platform/webhook' | 'GET /v2/media/:mediaId/download')
         assert_status 200
         ;;
+    'GET /v2/campaigns/:campaignId/recipients.csv') assert_status 200 && form=streamed ;;
     'GET /dashboard' | 'GET /v2/docs') assert_status 301 ;;
     'POST /v2/contacts/:contactId/export' | 'POST /v2/export') assert_success && form=streamed ;;
     *) assert_success ;;
@@ -438,8 +438,10 @@ similar_paths() {
 
 # bats test_tags=each
 @test "a path with a slash at its end, or that resembles one of a route, is 404 (spec 7)" {
-    local url count=0 few
+    local url count=0 few least
     choose_few
+    least=$(wc -l <"$ROUTES")
+    [[ -z $few ]] || least=$((4 * $(jq -r .executable "$ROUTES" | sort -u | wc -l)))
     while read -r url <&4; do
         printf 'case: %s\n' "$url"
         request GET "$url"
@@ -448,7 +450,7 @@ similar_paths() {
         assert_conventions
         count=$((count + 1))
     done 4< <(similar_paths)
-    ((count > $(wc -l <"$ROUTES"))) || fail "only $count paths"
+    ((count > least)) || fail "only $count paths"
 }
 
 # --- the body ---
