@@ -186,13 +186,18 @@ static int read_change(struct request *rq, struct store_scoped_token_change *cha
         (struct store_scoped_token_change){.name = json_text(json_get(rq->json, "name"), rq->arena),
                                            .scopes = read_scopes(rq),
                                            .sets_lines = json_is(json_get(rq->json, "lineIds"))};
-    request_start_issues(rq, &issues);
-    if (read_lines(rq, &issues, &change->line_ids) || list_tokens(rq, &tokens, &count))
+    if (list_tokens(rq, &tokens, &count))
         return -1;
-    for (size_t i = 0; i < count; i++)
-        if (slice_equal(slice_of(tokens[i].id), rq->parameters[0]))
-            check_scopes(&issues, change->scopes ? change->scopes : tokens[i].scopes,
-                         change->sets_lines ? change->line_ids : tokens[i].line_ids);
+    size_t i = 0;
+    while (i < count && !slice_equal(slice_of(tokens[i].id), rq->parameters[0]))
+        i++;
+    if (i == count)
+        return fail_token(rq, STORE_NOT_FOUND);
+    request_start_issues(rq, &issues);
+    if (read_lines(rq, &issues, &change->line_ids))
+        return -1;
+    check_scopes(&issues, change->scopes ? change->scopes : tokens[i].scopes,
+                 change->sets_lines ? change->line_ids : tokens[i].line_ids);
     return fail_on_issues(rq, &issues);
 }
 

@@ -50,7 +50,7 @@ sample_functions='
         contextMessageWamid: "wamid.x=", mediaId: "7001", templateName: "greeting",
         language: "en_US", birthday: "1999-01-23", flowId: "7002", flowData: {a: 1},
         sendAt: (now + 3600 | todate),
-        upTo: "msg_sample", lineId: "lin_sample", lineIds: "lin_sample", phoneNumberIds: $line};
+        upTo: "msg_sample", lineId: "lin_sample", lineIds: "lin_own", phoneNumberIds: $line};
     # the fields of webhooks of the kind forward; that of the samples is of the kind event
     def of_forwards: ["fields", "updates", "splitMessages", "verifyToken"];
     def known_paths: {link: "sample-link"};

@@ -93,6 +93,12 @@ add_session_samples() {
         DELETE FROM member WHERE id NOT IN (SELECT member_id FROM membership);
         DELETE FROM invitation;
         DELETE FROM scoped_token WHERE id = 'tok_sample';
+        DELETE FROM line WHERE id = 'lin_own';
+        DELETE FROM account WHERE id = 'acc_own';
+        INSERT INTO account (id, user_id, waba_id, name, created_at)
+            SELECT 'acc_own', user_id, 'own', 'Own', 1 FROM session WHERE id = '$SESSION_ID';
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+            is_coexisting, created_at) VALUES ('lin_own', 'acc_own', '7006', '+7', 1, 0, 1);
         DELETE FROM login_link WHERE hash = ${hash_as[link]}
             OR member_id IN (SELECT id FROM member WHERE email = '${!email}');
         INSERT INTO session SELECT 'ses_sample', member_id, user_id, ${hash_as[session]}, 0,
