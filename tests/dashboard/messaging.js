@@ -202,6 +202,11 @@ exports.testSend = async ({page, open, logIn, step}, jpeg, to) => {
     step('the picture is uploaded, named variables are sent with their names');
     await page.getByLabel('Recipient').fill(to);
     await page.getByText('Room for 2 on Sunday').waitFor();
+    step('a refusal is shown, and the same test is then sent again, not answered as before');
+    await fetch(`${SANDBOX}/_sandbox/faults`, {method: 'POST',
+        body: '{"match":{"path":"/messages"},"code":132015,"times":1}'});
+    await send.click();
+    await untilText(page.locator('.form-problem [role=alert]'), /132015/);
     await send.click();
     await page.getByText('WhatsApp accepted the message').waitFor();
     const {template} = await lastSend();

@@ -186,7 +186,7 @@ function isUnknown(error, entry) {
 }
 
 // Whether the same request may settle it soon: no answer came, or the first request still runs.
-function isWorthRepeating(error) {
+export function isWorthRepeating(error) {
     return error.status === 0 || (error.status === 409 && error.details?.outcome === 'running');
 }
 

@@ -1,8 +1,10 @@
 // One template: its preview, its state, and a test send.
 import {call} from '../api.js';
+import {attempts} from '../attempts.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
-import {newKey} from '../inbox/outbox.js';
+import {lineLabel} from '../lines.js';
+import {recipientFrom} from '../recipient.js';
 import {address, go} from '../router.js';
 import {may} from '../session.js';
 import {mayManage} from '../team.js';
@@ -19,25 +21,14 @@ import {qualityBadge, reasonOf, statusBadge, word} from './templates.js';
 
 export const title = 'templates.one';
 
-const BSUID = /^[A-Z]{2}\.([A-Za-z0-9]+|ENT\.[A-Za-z0-9]+)$/;
-
-// A phone in any spelling, or a business-scoped user id; null if it is neither.
-export function recipientFrom(text) {
-    const value = text.trim();
-    if (BSUID.test(value))
-        return {recipient: value};
-    return /^[+\d][\d\s().-]{4,}$/.test(value) ? {to: value} : null;
-}
-
 function sendForm(template, accountId, lines, own) {
     const line = field({label: t('templates.line'), name: 'phoneNumberId', type: 'select',
-        options: lines.map((one) => [one.phoneNumberId,
-            [one.name, one.phoneNumber].filter(Boolean).join(' · ')]),
+        options: lines.map((one) => [one.phoneNumberId, lineLabel(one)]),
         value: lines.find(({isPrimary}) => isPrimary)?.phoneNumberId ?? lines[0].phoneNumberId});
     const to = field({label: t('templates.to'), name: 'to', required: true, autocomplete: 'off',
         hint: t('templates.toHint')});
     const done = el('div', {role: 'status'});
-    let attempt = {key: newKey(), body: ''}; // the key belongs to one body
+    const post = attempts();
 
     async function send() {
         const recipient = recipientFrom(to.value);
@@ -51,12 +42,8 @@ function sendForm(template, accountId, lines, own) {
         const components = await own.values(line.value);
         const body = {phoneNumberId: line.value, ...recipient, language: template.language,
             ...(components.length ? {components} : {})};
-        if (attempt.body !== JSON.stringify(body))
-            attempt = {key: newKey(), body: JSON.stringify(body)};
-        const answer = await call('POST',
-            `/v2/templates/${encodeURIComponent(template.name)}/test-send`,
-            {body, key: attempt.key});
-        attempt = {key: newKey(), body: ''};
+        const answer = await post(
+            `/v2/templates/${encodeURIComponent(template.name)}/test-send`, body);
         fill(done, notice('ok', t('templates.sent'), el('p', {class: 'small'},
             el('code', {}, answer.messages[0].id)), link(t('templates.seeInbox'), '#/inbox')));
     }

@@ -3,6 +3,7 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
+import {lineLabel} from '../lines.js';
 import {button, checks, dialog, errorBox, field, form, loading} from '../ui.js';
 import {UPDATES} from './show.js';
 
@@ -91,8 +92,7 @@ function inputs(webhook, lines) {
         phoneNumberIds: checks({
             label: t('webhooks.lines'), name: 'phoneNumberIds', hint: t('webhooks.linesHint'),
             value: webhook?.phoneNumberIds ?? [],
-            options: lines.map((line) => [line.phoneNumberId,
-                [line.name, line.phoneNumber].filter(Boolean).join(' · ')]),
+            options: lines.map((line) => [line.phoneNumberId, lineLabel(line)]),
         }),
     };
 }

@@ -2,6 +2,7 @@
 import {el} from '../dom.js';
 import {eventTypes} from '../event_types.js';
 import {t} from '../i18n.js';
+import {lineNames} from '../lines.js';
 import {badge} from '../ui.js';
 
 // What a webhook of the kind forward can select.
@@ -52,6 +53,5 @@ export function updatesOf(webhook) {
 export function linesOf(webhook, lines) {
     if (!webhook.phoneNumberIds)
         return t(webhook.accountId ? 'webhooks.accountLines' : 'webhooks.allLines');
-    const names = new Map(lines.map((line) => [line.phoneNumberId, line.name ?? line.phoneNumber]));
-    return webhook.phoneNumberIds.map((id) => names.get(id) ?? id).join(', ');
+    return lineNames(lines, webhook.phoneNumberIds, 'phoneNumberId');
 }
