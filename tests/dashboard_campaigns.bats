@@ -21,6 +21,7 @@ setup_file() {
         {id: "3", name: "plain", language: "de", status: "APPROVED", category: "UTILITY",
          components: [{type: "BODY", text: "Hallo."}]}]}' >"$STACK/templates.json"
     sandbox POST templates "@$STACK/templates.json" >/dev/null
+    db "UPDATE line SET name = 'Front desk' WHERE phone_number_id = '$LINE'"
     start_browser
 }
 
@@ -28,6 +29,16 @@ teardown_file() {
     stop_senders
     stop_browser
     stop_stack
+}
+
+# Makes a draft of the template `offer`. Sets `id`.
+offer() { # NAME
+    api POST /v2/campaigns -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"$1\",
+        \"templateName\":\"offer\",\"language\":\"de\",\"components\":[{\"type\":\"body\",
+        \"parameters\":[{\"type\":\"text\",\"text\":\"{{Vorname}}\"},
+        {\"type\":\"text\",\"text\":\"{{Gutschein}}\"}]}]}"
+    assert_success
+    id=$(gojq -r .data.id "$body")
 }
 
 # Makes the campaigns that wait begin now.
@@ -59,4 +70,39 @@ is_paused() {
     api POST "$path/start" -d '{}'
     assert_success
     browse campaigns cancelled
+}
+
+@test "a test of a campaign shows its refusal or that it was accepted, and the outcomes are a file" {
+    local id
+    offer 'Probe/x'
+    forget_sent
+    browse campaigns tested "$id"
+    assert_equal "$(sent_count path=/messages)" 2
+    assert_sent_json .to '"4915112345678"'
+    assert_sent_json '[.template.components[].parameters[].text]' '["Ann","7"]'
+}
+
+is_paused_for() { # ID REASON
+    [[ $(db "SELECT count(*) FROM campaign WHERE id = '$1' AND state = 'paused'
+        AND reason = '$2'") == 1 ]]
+}
+
+@test "each reason for which a campaign pauses says what to do" {
+    local id reason people
+    offer Pauses
+    people=$(echo to,Vorname,Gutschein; seq -f '%.0f,Ann,7' 4915112340000 4915112340060)
+    api PUT "/v2/campaigns/$id/recipients" -H 'Content-Type: text/csv' \
+        -d "$people"
+    assert_success
+    start_sender
+    fault '{"match":{"path":"/messages"},"code":132012,"times":50}'
+    api POST "/v2/campaigns/$id/start" -d '{}'
+    eventually is_paused_for "$id" 132012
+    stop_senders
+    forget_sent
+    browse campaigns reason "$id" 132012
+    for reason in unclear 100 132000 132018; do
+        db "UPDATE campaign SET reason = '$reason' WHERE id = '$id'"
+        browse campaigns reason "$id" "$reason"
+    done
 }

@@ -1,5 +1,8 @@
 // The campaigns, as the owner of a shop uses them.
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
 const {findingsOfModes} = require('./frame.js');
 const {until, untilCount, untilText} = require('./until.js');
 
@@ -15,6 +18,35 @@ const TABLE = csv(['Telefon;Vorname;Gutschein', '+49 151 1234567;Jürgen <b>;A1'
 const CORRECTED = csv('Telefon,Vorname,Gutschein\n4915112345670,Ann,A2\n4915112345678,Ben,A3\n');
 
 const button = (page, name) => page.getByRole('button', {name, exact: true});
+
+const LIMIT = /limits to how many people your business may write first within 24 hours/;
+
+// A file without lines, and one that is gone when it is read: each is said at the field, and the
+// button then adds nothing and shows no error of the program.
+async function refusesBadFiles(page, step) {
+    const error = page.locator('main .field.file .field-error');
+    const asked = [];
+    page.on('request', (request) => asked.push(request.method()));
+    const isRefused = async (words) => {
+        await untilText(error, words);
+        await button(page, 'Add recipients').click();
+        await untilText(error, words);
+        await untilCount(page.locator('main .form-problem [role=alert]'), 0);
+    };
+    step('a table without lines');
+    await named(page, 'table').setInputFiles(csv('Telefon,Vorname,Gutschein\n'));
+    await isRefused(/no lines below the names/);
+    step('a table that is gone');
+    const gone = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'table-')), 'gone.csv');
+    fs.writeFileSync(gone, 'Telefon,Vorname,Gutschein\n4915112345670,Ann,A2\n');
+    await named(page, 'table').setInputFiles(gone);
+    await until(() => named(page, 'to').inputValue(), (value) => value === 'Telefon', 'to');
+    fs.rmSync(path.dirname(gone), {recursive: true});
+    await named(page, 'table').dispatchEvent('change');
+    await untilText(error, /The file cannot be read/);
+    await untilCount(named(page, 'to').locator('option'), 0);
+    assert.ok(!asked.includes('PUT'));
+}
 
 exports.walk = async (test) => {
     const {page, open, logIn, api, step} = test;
@@ -33,6 +65,9 @@ exports.walk = async (test) => {
     await named(page, 'body.2').selectOption('Gutschein');
     await untilText(page.locator('.template-preview').first(),
         /Hallo Jürgen <b>, Ihr Code ist A1, viel Spaß\./);
+    step('what a line lacks is named in the message and below it');
+    await untilText(page.locator('main .side-by-side > *').nth(2),
+        /Ihr Code ist \[Gutschein: missing\], viel Spaß\.[^]*This line is left out/);
     step('a column without phone numbers is refused');
     await named(page, 'to').selectOption('Vorname');
     await button(page, 'Make the campaign').click();
@@ -45,6 +80,8 @@ exports.walk = async (test) => {
     await untilText(main, /2 recipients were added\./);
     await untilText(main, /Line 3: this is no phone number with its country code\./);
     await untilText(main, /Line 4: “Gutschein” is empty, and the message needs it\./);
+    await untilText(main, /Line\s+Front desk · \+/);
+    await refusesBadFiles(page, step);
     step('the corrected table is added');
     await named(page, 'table').setInputFiles(CORRECTED);
     await until(() => named(page, 'to').inputValue(), (value) => value === 'Telefon', 'to');
@@ -57,8 +94,12 @@ exports.walk = async (test) => {
         return {iso: time.toISOString(), zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
             local: new Date(time - time.getTimezoneOffset() * 60000).toISOString().slice(0, 16)};
     });
-    await button(page, 'Schedule').click();
     const dialog = page.getByRole('dialog');
+    await button(page, 'Start now').click();
+    await dialog.getByText(LIMIT).waitFor();
+    await dialog.getByRole('button', {name: 'Cancel', exact: true}).click();
+    await button(page, 'Schedule').click();
+    await dialog.getByText(LIMIT).waitFor();
     await dialog.getByText(tomorrow.zone).waitFor();
     await dialog.locator('[name=sendAt]').fill('2020-01-01T09:00');
     await dialog.getByRole('button', {name: 'Schedule'}).click();
@@ -107,4 +148,61 @@ exports.cancelled = async ({page, open, logIn, step}) => {
     await page.getByRole('dialog').getByRole('button', {name: 'Cancel the campaign'}).click();
     await untilText(page.locator('main'), /State\s+Cancelled/);
     await untilCount(button(page, 'Resume'), 0);
+};
+
+// A test goes to one person, or the reason is shown; the outcomes are a file.
+exports.tested = async ({page, open, logIn, step}, id) => {
+    const main = page.locator('main'), dialog = page.getByRole('dialog');
+    const faults = (method, body) => fetch(`${SANDBOX}/_sandbox/faults`, {method, body});
+    await logIn();
+    await open(`/campaigns/${id}`);
+    step('a draft without recipients asks for what its message names');
+    await button(page, 'Send a test').click();
+    await dialog.getByLabel('Recipient').fill('Ann');
+    await dialog.getByLabel('Vorname').fill('Ann');
+    await dialog.getByLabel('Gutschein').fill('7');
+    await dialog.getByRole('button', {name: 'Send test'}).click();
+    await dialog.getByText('neither a phone number').waitFor();
+    step('the refusal of the platform is shown, and what was typed stays');
+    await dialog.getByLabel('Recipient').fill('+49 151 1234-5678');
+    await faults('POST', '{"match":{"path":"/messages"},"code":132015,"times":1}');
+    await dialog.getByRole('button', {name: 'Send test'}).click();
+    await untilText(dialog.getByRole('alert'), /132015/);
+    step('sent again, it is accepted');
+    await dialog.getByRole('button', {name: 'Send test'}).click();
+    await dialog.getByText('WhatsApp accepted the message').waitFor();
+    await dialog.getByRole('button', {name: 'Close'}).click();
+    step('with recipients the first one gives the values');
+    await named(page, 'table').setInputFiles(csv('to,Vorname,Gutschein\n4915112345670,Eva,A2\n'));
+    await until(() => named(page, 'to').inputValue(), (value) => value === 'to', 'to');
+    await button(page, 'Add recipients').click();
+    await untilText(main, /Recipients\s+1/);
+    await button(page, 'Send a test').click();
+    await dialog.getByLabel('Recipient').waitFor();
+    await untilCount(dialog.locator('input'), 1);
+    await dialog.getByRole('button', {name: 'Close'}).click();
+    step('the outcomes');
+    const [file] = await Promise.all([page.waitForEvent('download'),
+        button(page, 'Save the outcomes').click()]);
+    assert.equal(file.suggestedFilename(), 'recipients-Probe_x.csv');
+    assert.match(fs.readFileSync(await file.path(), 'utf8'),
+        /^to,state,reason,[^\r]*\r\n4915112345670,waiting,/);
+};
+
+const REASONS = {
+    unclear: [/answers of the platform were lost/, /are not sent again/],
+    100: [/a value that is not valid/, /Save the outcomes/],
+    132000: [/another number of values/, /Save the outcomes/],
+    132012: [/another form than the template/, /Save the outcomes/],
+    132018: [/line breaks/, /Save the outcomes/],
+};
+
+// Why it was paused, and what to do; what is not sent again is not said to be safe.
+exports.reason = async ({page, open, logIn}, id, reason) => {
+    const notice = page.locator('main .notice.warn');
+    await logIn();
+    await open(`/campaigns/${id}`);
+    for (const words of REASONS[reason])
+        await untilText(notice, words);
+    assert.equal(await page.getByText('Nothing is lost').count(), 0);
 };

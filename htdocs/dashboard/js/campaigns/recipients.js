@@ -3,15 +3,18 @@
 import {call} from '../api.js';
 import {el} from '../dom.js';
 import {number, t} from '../i18n.js';
+import {recipientFrom} from '../recipient.js';
 import {listOf} from '../shape.js';
-import {notice} from '../ui.js';
+import {field, notice} from '../ui.js';
 
 const LARGEST = 100e6; // bytes, of the API
 const SEPARATORS = [',', ';', '\t'];
 
 // Spreadsheets save UTF-8, or on old machines Windows-1252.
 async function textOfFile(file) {
-    const bytes = await file.arrayBuffer();
+    const bytes = await file.arrayBuffer().catch(() => {
+        throw new Error(t('campaigns.unreadable')); // moved, changed or deleted since
+    });
     try {
         return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
     } catch {
@@ -61,7 +64,7 @@ function write(rows) {
 }
 
 // Reads a file: {names, rows (without the first), body}.
-export async function readTable(file) {
+async function readTable(file) {
     if (file.size > LARGEST)
         throw new Error(t('campaigns.tooLarge'));
     const [head, ...rows] = parse(await textOfFile(file));
@@ -72,11 +75,40 @@ export async function readTable(file) {
     return {names, rows: filled, body: new Blob([write([names, ...rows])], {type: 'text/csv'})};
 }
 
+// The field of such a file. table() is what it holds, or null with the reason at the field;
+// onRead(table) is called for each file that is chosen.
+export function tableField(hint, onRead) {
+    const one = field({label: t('campaigns.table'), name: 'table', type: 'file', required: true,
+        accept: '.csv,text/csv', hint});
+    let reading = null; // the promise of the last file
+
+    async function table() {
+        const mine = reading;
+        try {
+            return await mine;
+        } catch (error) {
+            if (mine === reading) // no other one was chosen since
+                one.setError(error.message);
+            return null;
+        }
+    }
+
+    one.input.addEventListener('change', async () => {
+        const [chosen] = one.input.files;
+        const mine = chosen ? readTable(chosen) : null;
+        reading = mine;
+        one.setError(null);
+        const read = await table();
+        if (mine === reading)
+            onRead(read);
+    });
+    return Object.assign(one, {table});
+}
+
 // Whether the first cells of a column are phone numbers or ids of the platform.
 export function isOfRecipients({names, rows}, name) {
     const at = names.indexOf(name);
-    return rows.slice(0, 100).some((row) => /^[+\d][\d\s().-]{4,}$|^[A-Z]{2}\.\w+$/
-        .test((row[at] ?? '').trim()));
+    return rows.slice(0, 100).some((row) => recipientFrom(row[at] ?? ''));
 }
 
 // The column that a name means, or ''.

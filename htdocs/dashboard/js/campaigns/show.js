@@ -9,10 +9,19 @@ export function stateBadge({state}) {
     return badge(KINDS[state] ?? 'plain', t(`campaigns.state.${state}`));
 }
 
+// The platform's codes of what is wrong with a message itself: of the template or its values.
+const MISTAKES = ['100', '132000', '132012', '132018'];
+
 // Why it was paused or cancelled, when no member did it; null if one did.
 export function reasonOf({reason}) {
     if (!reason)
         return null;
     return has(`campaigns.reason.${reason}`) ? t(`campaigns.reason.${reason}`)
         : t('campaigns.reason.code', {code: reason});
+}
+
+// What becomes of those who have no message yet, and of those that the reason concerns.
+export function outlookOf({reason}) {
+    return MISTAKES.includes(reason) ? t('campaigns.mistakesText')
+        : reason === 'unclear' ? t('campaigns.unclearText') : t('campaigns.pausedText');
 }

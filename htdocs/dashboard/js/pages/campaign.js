@@ -1,9 +1,12 @@
 // One campaign: what it does, and what can be done with it.
 import {call, serverTime} from '../api.js';
-import {columnFor, isOfRecipients, readTable, resultBox, upload} from '../campaigns/recipients.js';
-import {reasonOf, stateBadge} from '../campaigns/show.js';
+import {columnFor, isOfRecipients, resultBox, tableField, upload} from '../campaigns/recipients.js';
+import {outlookOf, reasonOf, stateBadge} from '../campaigns/show.js';
+import {sendTest} from '../campaigns/trial.js';
 import {el, fill, morph} from '../dom.js';
+import {saveCsv} from '../download.js';
 import {dateTime, number, t} from '../i18n.js';
+import {lineLabel} from '../lines.js';
 import {poll} from '../live.js';
 import {toIso, toLocal} from '../local_time.js';
 import {may} from '../session.js';
@@ -22,19 +25,20 @@ function schedule(act) {
     const time = field({label: t('inbox.later.time'), name: 'sendAt', type: 'datetime-local',
         required: true, value: toLocal(new Date(Math.ceil(serverTime() / HOUR) * HOUR)),
         hint: t('inbox.later.zone', {zone: zone()})});
-    return dialog(t('campaigns.schedule'), (close) => form({
-        fields: [time], submit: t('campaigns.schedule'), novalidate: true,
-        async onSubmit() {
-            const sendAt = toIso(time.value), ahead = new Date(sendAt ?? NaN) - serverTime();
-            if (!(ahead > 0 && ahead <= LONGEST_AHEAD)) {
-                time.setError(t(ahead > 0 ? 'inbox.later.tooFar' : 'inbox.later.past'));
-                time.input.focus();
-                return;
-            }
-            await act('start', {sendAt});
-            close();
-        },
-    }));
+    async function onSubmit(close) {
+        const sendAt = toIso(time.value), ahead = new Date(sendAt ?? NaN) - serverTime();
+        if (!(ahead > 0 && ahead <= LONGEST_AHEAD)) {
+            time.setError(t(ahead > 0 ? 'inbox.later.tooFar' : 'inbox.later.past'));
+            time.input.focus();
+            return;
+        }
+        await act('start', {sendAt});
+        close();
+    }
+    return dialog(t('campaigns.schedule'), (close) => [
+        el('p', {}, t('campaigns.limitStart')),
+        form({fields: [time], submit: t('campaigns.schedule'), novalidate: true,
+            onSubmit: () => onSubmit(close)})]);
 }
 
 // The buttons that the state allows.
@@ -47,8 +51,10 @@ function actionsOf(campaign, act) {
     return [
         state === 'draft' && counts.waiting > 0 && [
             button(t('campaigns.start'), () => asked('start',
-                t('campaigns.startText', {count: counts.waiting}), 'primary'), {kind: 'primary'}),
+                `${t('campaigns.startText', {count: counts.waiting})} ${t('campaigns.limitStart')}`,
+                'primary'), {kind: 'primary'}),
             button(t('campaigns.schedule'), () => schedule(act), {icon: 'clock'})],
+        !ENDED.includes(state) && button(t('templates.test'), () => sendTest(campaign)),
         ['running', 'scheduled'].includes(state) && button(t('campaigns.pause'),
             () => act('pause')),
         state === 'paused' && button(t('campaigns.resume'), () => act('resume'),
@@ -68,36 +74,34 @@ function figures({counts, delivery}) {
     return facts(rows.map(([name, count]) => [t(`campaigns.count.${name}`), number(count)]));
 }
 
-function stateOf(campaign) {
-    const {state, sendAt} = campaign, reason = reasonOf(campaign);
+// Names of files have no signs that a system may refuse.
+function saveOutcomes({id, name}) {
+    return saveCsv(`/v2/campaigns/${encodeURIComponent(id)}/recipients.csv`, {},
+        `recipients-${name.replace(/[^\p{L}\p{N}.-]+/gu, '_')}.csv`);
+}
+
+function stateOf(campaign, lines) {
+    const {state, sendAt, phoneNumberId} = campaign, reason = reasonOf(campaign);
+    const line = lines.find((one) => one.phoneNumberId === phoneNumberId);
     return el('div', {class: 'stack'},
         reason && notice('warn', t(`campaigns.state.${state}`), el('p', {}, reason),
-            state === 'paused' && el('p', {}, t('campaigns.pausedText'))),
-        card(t('campaigns.progress'), {}, figures(campaign),
+            state === 'paused' && el('p', {}, outlookOf(campaign))),
+        card(t('campaigns.progress'), {actions: [button(t('campaigns.outcomes'),
+            () => saveOutcomes(campaign), {icon: 'download'})]}, figures(campaign),
             campaign.counts.failed > 0 && el('p', {class: 'muted'}, t('campaigns.failedText'))),
         card(t('campaigns.about'), {}, facts([
             [t('campaigns.stateTitle'), stateBadge(campaign)],
             [t('campaigns.starts'), sendAt && `${dateTime(sendAt)} (${zone()})`],
             [t('campaigns.template'), `${campaign.templateName} · ${campaign.language}`],
-            [t('campaigns.line'), campaign.phoneNumberId],
+            [t('campaigns.line'), line ? lineLabel(line) : phoneNumberId],
         ])));
 }
 
 // More recipients, or the corrected lines, for a draft.
 function addCard(id, onDone) {
-    const file = field({label: t('campaigns.table'), name: 'table', type: 'file', required: true,
-        accept: '.csv,text/csv', hint: t('campaigns.againHint')});
     const to = field({label: t('campaigns.to'), name: 'to', type: 'select', required: true,
         options: []});
-    let table = null;
-    file.input.addEventListener('change', async () => {
-        table = null;
-        file.setError(null);
-        try {
-            table = await readTable(file.input.files[0]);
-        } catch (error) {
-            file.setError(error.message);
-        }
+    const file = tableField(t('campaigns.againHint'), (table) => {
         const names = table?.names ?? [];
         fill(to.input, names.map((name) => el('option', {value: name}, name)));
         to.input.value = columnFor(names, ['to', 'phone']) ||
@@ -105,6 +109,9 @@ function addCard(id, onDone) {
     });
     return card(t('campaigns.add'), {}, form({fields: [file, to], submit: t('campaigns.add'),
         kind: '', async onSubmit() {
+            const table = await file.table();
+            if (!table)
+                return;
             await upload(id, table, to.value);
             await onDone();
         }}));
@@ -114,6 +121,7 @@ export async function show(root, {id}) {
     const path = `/v2/campaigns/${encodeURIComponent(id)}`;
     const head = el('div', {}, heading(t('campaigns.one'), {above: above()}));
     const box = el('div', {}, loading()), result = el('div', {}), more = el('div', {});
+    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
     let before = '';
 
     function draw(campaign) {
@@ -123,7 +131,7 @@ export async function show(root, {id}) {
         before = text;
         morph(head.firstChild, heading(campaign.name, {above: above(),
             actions: actionsOf(campaign, act)}));
-        morph(box.firstChild, stateOf(campaign));
+        morph(box.firstChild, stateOf(campaign, lines));
         if (campaign.state !== 'draft' || !may('send'))
             fill(more);
         else if (!more.firstChild)

@@ -1,17 +1,18 @@
 // A new campaign: its line, its template, the table of its recipients, and what of the table stands
 // in the message.
 import {call} from '../api.js';
-import {columnFor, isOfRecipients, readTable, upload} from '../campaigns/recipients.js';
+import {columnFor, isOfRecipients, tableField, upload} from '../campaigns/recipients.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
 import {newKey} from '../inbox/outbox.js';
+import {lineLabel} from '../lines.js';
 import {go} from '../router.js';
 import {may} from '../session.js';
 import {components, isAuthentication, isTooComplex, lines, variables}
     from '../templates/definition.js';
 import {preview} from '../templates/preview.js';
 import {templatesOf} from '../templates/store.js';
-import {card, empty, errorBox, field, form, heading, link, notice} from '../ui.js';
+import {badge, card, empty, errorBox, field, form, heading, link, notice} from '../ui.js';
 
 export const title = 'campaigns.new';
 
@@ -55,14 +56,22 @@ function mapping(definition, table, onChange) {
     };
 }
 
-// The message of the first rows.
+// The message of the first rows. An empty cell is named in its place, because the API leaves such a
+// line out.
 function previews(definition, {names, rows}, columns) {
     return rows.slice(0, SHOWN).map((row) => {
-        const cellOf = (column) => column && row[names.indexOf(column)];
-        return el('div', {class: 'stack'},
-            el('p', {class: 'foreign small'}, cellOf(columns.to.value) || '–'),
-            preview(lines(definition, (place, name) =>
-                cellOf(columns.columnOf(`${place}.${name}`)))));
+        const lacking = new Set();
+        const cellOf = (column) => {
+            const cell = column && (row[names.indexOf(column)] ?? '').trim();
+            if (column && !cell)
+                lacking.add(column);
+            return cell || (column && t('campaigns.missing', {column}));
+        };
+        const to = cellOf(columns.to.value);
+        const message = preview(lines(definition, (place, name) =>
+            cellOf(columns.columnOf(`${place}.${name}`))));
+        return el('div', {class: 'stack'}, el('p', {class: 'foreign small'}, to || '–'), message,
+            lacking.size > 0 && el('p', {}, badge('warn', t('campaigns.missingText'))));
     });
 }
 
@@ -72,12 +81,14 @@ function editor(items) {
     const name = field({label: t('campaigns.name'), name: 'name', required: true, maxlength: 100,
         autocomplete: 'off'});
     const line = field({label: t('campaigns.line'), name: 'phoneNumberId', type: 'select',
-        value: first.phoneNumberId, options: items.map((one) => [one.phoneNumberId,
-            [one.name, one.phoneNumber].filter(Boolean).join(' · ')])});
+        value: first.phoneNumberId,
+        options: items.map((one) => [one.phoneNumberId, lineLabel(one)])});
     const template = field({label: t('campaigns.template'), name: 'template', type: 'select',
         required: true, options: [['', t('ui.loading')]], hint: t('campaigns.templateHint')});
-    const file = field({label: t('campaigns.table'), name: 'table', type: 'file', required: true,
-        accept: '.csv,text/csv', hint: t('campaigns.tableHint')});
+    const file = tableField(t('campaigns.tableHint'), (read) => {
+        table = read;
+        drawMap();
+    });
     let choices = [], table = null, columns = null, attempt = {body: ''}, turn = 0;
     const definition = () => choices[template.value];
 
@@ -104,26 +115,9 @@ function editor(items) {
         drawMap();
     }
 
-    async function readFile() {
-        const [chosen] = file.input.files;
-        table = null;
-        file.setError(null);
-        try {
-            const read = chosen && await readTable(chosen);
-            if (chosen !== file.input.files[0])
-                return; // another one was chosen since
-            table = read ?? null;
-        } catch (error) {
-            file.setError(error.message);
-        }
-        drawMap();
-    }
-
     async function save() {
-        if (!columns)
-            return file.setError(file.input.files.length ? t('campaigns.emptyTable') : null);
-        if (!columns.check())
-            return null;
+        if (!await file.table() || !columns?.check())
+            return;
         const values = Object.fromEntries(variables(definition()).map(({key}) =>
             [key, `{{${columns.columnOf(key)}}}`]));
         const body = {phoneNumberId: line.value, name: name.value.trim(),
@@ -133,13 +127,12 @@ function editor(items) {
             attempt = {key: newKey(), body: JSON.stringify(body)};
         const {id} = await call('POST', '/v2/campaigns', {body, key: attempt.key});
         await upload(id, table, columns.to.value);
-        return go(`/campaigns/${id}`);
+        go(`/campaigns/${id}`);
     }
 
     const showProblem = (error) => template.setError(error.message);
     line.input.addEventListener('change', () => readTemplates().catch(showProblem));
     template.input.addEventListener('change', drawMap);
-    file.input.addEventListener('change', readFile);
     readTemplates().catch(showProblem);
     return el('div', {class: 'stack'}, notice('info', t('campaigns.limits'),
         el('p', {}, t('campaigns.limitsText'))),
