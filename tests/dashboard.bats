@@ -444,6 +444,15 @@ is_suspended() { # EMAIL
     browse team scopedToken
 }
 
+@test "a token of the page may be limited to lines, which are chosen by their names" {
+    make_user DESK_
+    make_password DESK_
+    db "UPDATE line SET name = 'Front desk' WHERE phone_number_id = '$DESK_LINE'"
+    make_line DESK_
+    db "UPDATE line SET name = 'Back office' WHERE phone_number_id = '$DESK_LINE'"
+    EMAIL=$DESK_EMAIL PASSWORD=$DESK_PASSWORD browse team tokenLines
+}
+
 @test "a member sets a second factor up, logs in with a recovery code, and removes it" {
     browse team factor "$EMAIL" "$PASSWORD"
 }

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict');
 const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
 const {decode} = require('./qr.js');
-const {untilCount, untilEqual} = require('./until.js');
+const {untilCount, untilEqual, untilValue} = require('./until.js');
 
 // The members as the only one, an owner, sees them.
 exports.owner = async ({page, logIn, open}) => {
@@ -170,6 +170,55 @@ exports.scopedToken = async ({page, context, logIn, open, step, BASE}) => {
     await dialog.getByRole('button', {name: 'Revoke'}).click();
     await untilCount(row, 0);
     assert.equal(await statusOf('/v2/threads'), 401);
+};
+
+// A token of one line gets that line alone; an empty choice is not taken for all lines.
+exports.tokenLines = async ({page, context, logIn, open, step, BASE}) => {
+    const dialog = page.getByRole('dialog');
+    const which = dialog.getByLabel('Lines', {exact: true});
+    const front = dialog.getByLabel(/^Front desk · /), back = dialog.getByLabel(/^Back office · /);
+    await logIn();
+    await open('/tokens');
+    step('all lines, until some are chosen by their names');
+    await page.getByRole('button', {name: 'Make a token'}).click();
+    await dialog.getByLabel('Name').fill('Desk robot');
+    await untilValue(which, 'all');
+    assert.equal(await front.isVisible(), false);
+    await which.selectOption({label: 'Only these lines'});
+    await dialog.getByRole('button', {name: 'Make a token'}).click();
+    await dialog.getByText('Choose one or more lines.').waitFor();
+    step('a scope that is about all lines is refused at its field');
+    await front.check();
+    await dialog.getByLabel('manage', {exact: true}).check();
+    await dialog.getByRole('button', {name: 'Make a token'}).click();
+    await dialog.getByText('a token for some lines has neither').waitFor();
+    await dialog.getByLabel('manage', {exact: true}).uncheck();
+    await dialog.getByRole('button', {name: 'Make a token'}).click();
+    const token = await dialog.locator('.secret').innerText();
+    await dialog.getByRole('button', {name: 'I have stored it'}).click();
+    const row = page.locator('tbody tr', {hasText: 'Desk robot'});
+    await row.getByText('Front desk', {exact: true}).waitFor();
+    const names = async () => {
+        const answer = await context.request.get(`${BASE}/v2/lines`,
+            {headers: {Authorization: `Bearer ${token}`}, maxRetries: 3});
+        return (await answer.json()).data.items.map(({name}) => name).sort();
+    };
+    assert.deepEqual(await names(), ['Front desk']);
+    step('another line');
+    await row.getByRole('button', {name: 'Change'}).click();
+    await untilValue(which, 'some');
+    assert.deepEqual([await front.isChecked(), await back.isChecked()], [true, false]);
+    await back.check();
+    await front.uncheck();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await row.getByText('Back office', {exact: true}).waitFor();
+    assert.deepEqual(await names(), ['Back office']);
+    step('all lines');
+    await row.getByRole('button', {name: 'Change'}).click();
+    await which.selectOption({label: 'All lines, later ones too'});
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await row.getByText('All lines, later ones too').waitFor();
+    assert.deepEqual(await names(), ['Back office', 'Front desk']);
 };
 
 // The code of a secret at a time step, by the shell helper of the other tests.

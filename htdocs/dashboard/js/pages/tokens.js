@@ -2,6 +2,7 @@
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
+import {lineLabel, lineNames} from '../lines.js';
 import {
     badge, button, card, checks, confirm, copyButton, dialog, empty, field, form, heading, loaded,
     moment, notice, table, toast,
@@ -10,6 +11,7 @@ import {
 export const title = 'tokens.title';
 
 const SCOPES = ['basic', 'read', 'send', 'inbox', 'events', 'manage'];
+const OF_ALL_LINES = ['events', 'manage'];
 const ENDS = ['30', '90', '365', 'never'];
 
 function scopesField(value) {
@@ -26,6 +28,36 @@ function nameField(value) {
     });
 }
 
+// The lines of a token: all, later ones too, or a choice. `value` is what the API takes.
+function linesFields(lines, value) {
+    const which = field({
+        label: t('tokens.lines'), name: 'which', type: 'select', value: value ? 'some' : 'all',
+        options: [['all', t('tokens.allLines')], ['some', t('tokens.someLines')]],
+    });
+    const some = checks({
+        label: t('tokens.someLines'), name: 'lineIds', value: value ?? [],
+        options: lines.filter(({id, archivedAt}) => !archivedAt || value?.includes(id))
+            .map((line) => [line.id, lineLabel(line)]),
+    });
+    const show = () => { some.root.hidden = which.value === 'all'; };
+    which.input.addEventListener('change', show);
+    show();
+    return {
+        fields: [which, some],
+        get value() {
+            return which.value === 'all' ? null : some.value;
+        },
+        // An empty choice is no wish for all lines.
+        check(scopes) {
+            const isNone = this.value?.length === 0;
+            const isTooMuch = this.value && scopes.value.some((one) => OF_ALL_LINES.includes(one));
+            some.setError(isNone ? t('tokens.noLines') : null);
+            scopes.setError(isTooMuch ? t('tokens.ofAllLines') : null);
+            return !isNone && !isTooMuch;
+        },
+    };
+}
+
 function showToken(box, close, token) {
     fill(box, notice('warn', t('tokens.once'), el('p', {}, t('tokens.onceText'))),
         el('div', {class: 'secret-row'},
@@ -35,21 +67,23 @@ function showToken(box, close, token) {
     box.querySelector('.secret-row button').focus();
 }
 
-function make() {
+function make(all) {
     return dialog(t('tokens.make'), (close) => {
         const box = el('div', {class: 'stack'});
-        const name = nameField(''), scopes = scopesField(['basic']);
+        const name = nameField(''), scopes = scopesField(['basic']), lines = linesFields(all, null);
         const days = field({
             label: t('tokens.ends'), name: 'days', type: 'select', value: '365',
             options: ENDS.map((end) => [end, end === 'never' ? t('ui.never')
                 : t('tokens.days', {count: Number(end)})]),
         });
         fill(box, form({
-            fields: [name, scopes, days], submit: t('tokens.make'),
+            fields: [name, scopes, ...lines.fields, days], submit: t('tokens.make'),
             actions: [button(t('ui.cancel'), () => close())],
             async onSubmit() {
+                if (!lines.check(scopes))
+                    return;
                 const {token} = await call('POST', '/v2/tokens', {body: {
-                    name: name.value, scopes: scopes.value,
+                    name: name.value, scopes: scopes.value, lineIds: lines.value,
                     days: days.value === 'never' ? null : Number(days.value),
                 }});
                 showToken(box, close, token);
@@ -59,15 +93,18 @@ function make() {
     });
 }
 
-function change(one) {
+function change(one, all) {
     return dialog(one.name, (close) => {
         const name = nameField(one.name), scopes = scopesField(one.scopes);
+        const lines = linesFields(all, one.lineIds);
         return [form({
-            fields: [name, scopes], submit: t('ui.save'),
+            fields: [name, scopes, ...lines.fields], submit: t('ui.save'),
             actions: [button(t('ui.cancel'), () => close())],
             async onSubmit() {
-                await call('PATCH', `/v2/tokens/${encodeURIComponent(one.id)}`,
-                    {body: {name: name.value, scopes: scopes.value}});
+                if (!lines.check(scopes))
+                    return;
+                await call('PATCH', `/v2/tokens/${encodeURIComponent(one.id)}`, {body: {
+                    name: name.value, scopes: scopes.value, lineIds: lines.value}});
                 close(true);
             },
         })];
@@ -89,13 +126,18 @@ function endOf({expiresAt}) {
     return new Date(expiresAt) < new Date() ? badge('bad', t('tokens.ended')) : moment(expiresAt);
 }
 
-const COLUMNS = (reload) => [
+const COLUMNS = (reload, lines) => [
     {
         label: t('tokens.name'),
         cell: (one) => el('span', {}, el('span', {class: 'foreign'}, one.name), ' ',
             el('code', {class: 'muted'}, `…${one.last4}`)),
     },
     {label: t('tokens.scopes'), kind: 'wide', cell: (one) => one.scopes.join(', ')},
+    {
+        label: t('tokens.lines'), kind: 'wide',
+        cell: ({lineIds}) => lineIds ? el('span', {class: 'foreign'},
+            lineNames(lines, lineIds, 'id')) : t('tokens.allLines'),
+    },
     {label: t('tokens.made'), kind: 'narrow', cell: (one) => moment(one.createdAt)},
     {
         label: t('tokens.by'), kind: 'narrow',
@@ -110,24 +152,27 @@ const COLUMNS = (reload) => [
         label: el('span', {class: 'off-screen'}, t('tokens.action')), kind: 'number',
         cell: (one) => el('div', {class: 'row end'},
             button(t('tokens.change'), async () => {
-                if (await change(one))
+                if (await change(one, lines))
                     await reload();
             }, {kind: 'quiet'}),
             button(t('tokens.revoke'), () => revoke(one, reload))),
     },
 ];
 
+const readLines = async () =>
+    (await call('GET', '/v2/lines', {query: {archived: 'all'}})).items;
+
 export function show(root) {
     const list = loaded(async () => {
-        const {items} = await call('GET', '/v2/tokens');
+        const [{items}, lines] = await Promise.all([call('GET', '/v2/tokens'), readLines()]);
         return items.length > 0
-            ? table({caption: t('tokens.title'), columns: COLUMNS(list.reload), items})
+            ? table({caption: t('tokens.title'), columns: COLUMNS(list.reload, lines), items})
             : empty(t('tokens.none'), t('tokens.noneText'));
     });
     fill(root, heading(t('tokens.title'), {
         text: t('tokens.text'),
         actions: [button(t('tokens.make'), async () => {
-            await make();
+            await make(await readLines());
             await list.reload();
         }, {kind: 'primary', icon: 'plus'})],
     }), card(t('tokens.title'), {kind: 'flush'}, list.root));
