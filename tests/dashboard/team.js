@@ -138,6 +138,11 @@ exports.resetFactor = async ({page, logIn, open}, password) => {
     await page.getByText('The second factor of Lou is removed.').first().waitFor();
     await untilCount(row.getByText('Second factor', {exact: true}), 0);
     await untilCount(row.getByRole('button', {name: 'Remove second factor'}), 0);
+    await open('/trail'); // its action has a hyphen
+    await page.getByRole('searchbox').fill('member.factor-reset');
+    await page.getByRole('button', {name: 'Find'}).click();
+    await page.locator('tbody').getByText('member.factor-reset').first().waitFor();
+    await page.getByText('session.begin').waitFor({state: 'detached'});
 };
 
 // A scoped token passes its scopes, and is refused from its revocation on.

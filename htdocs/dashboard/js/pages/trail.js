@@ -38,7 +38,7 @@ function actionOf({action, details}) {
 function filterOf(text) {
     if (/^(mbr_|tok_|usr_|cli:)/.test(text) || text === 'token' || text === 'unknown')
         return {actor: text};
-    return /^[a-z_]+\.[a-z_]+$/.test(text) ? {action: text} : {object: text};
+    return /^[a-z_]+\.[a-z_-]+$/.test(text) ? {action: text} : {object: text};
 }
 
 export function show(root, parameters) {
