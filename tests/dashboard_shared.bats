@@ -60,3 +60,8 @@ teardown_file() {
 @test "members write notes for each other, which are between the messages and are never sent" {
     browse shared notes "$KIM_EMAIL" "$KIM_PASSWORD"
 }
+
+# bats test_tags=route
+@test "a shop of three: two agents join and answer at once, one is removed while writing, the trail has it" {
+    browse shop day
+}
