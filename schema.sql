@@ -940,6 +940,16 @@ CREATE INDEX outgoing_campaign ON outgoing (campaign_id, id) WHERE campaign_id I
 CREATE INDEX outgoing_campaign_waiting ON outgoing (campaign_id)
     WHERE campaign_id IS NOT NULL AND finished_at IS NULL;
 
+-- Who wants no marketing from an account (lib/store/opt_out.h). A person may have several rows, one
+-- for each identity that was named.
+CREATE TABLE opt_out (
+    account_id TEXT NOT NULL REFERENCES account (id),
+    identity   TEXT NOT NULL,         -- digits of the phone, or the BSUID
+    source     TEXT NOT NULL,         -- platform: a webhook; error: a refusal, 131050; api: a client
+    since      INTEGER NOT NULL,
+    PRIMARY KEY (account_id, identity)
+) STRICT;
+
 -- The one sender that takes rows of `outgoing`: all others wait until its lease has ended.
 CREATE TABLE sender_lease (
     id          INTEGER PRIMARY KEY CHECK (id = 1),

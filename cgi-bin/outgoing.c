@@ -1,6 +1,7 @@
 /* /v2/outgoing: sends that clients have handed over (`Prefer: respond-async`), and what became of
- * them. */
+ * them; /v2/opt-outs: who is not sent marketing. */
 #include "api/auth.h"
+#include "api/opt_outs.h"
 #include "api/paging.h"
 #include "api/sender_check.h"
 #include "base/clock.h"
@@ -219,6 +220,17 @@ static const struct route routes[] = {
      .trail = "outgoing.retry",
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_retry, .body = BODY_JSON,
      .fields = no_fields},
+    {.method = "GET", .path = "/v2/opt-outs",
+     .scope = SCOPE_READ, .guard = &caller_guard, .handle = opt_outs_get,
+     .query = opt_outs_query},
+    {.method = "POST", .path = "/v2/opt-outs",
+     .trail = "opt_out.create",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = opt_outs_post, .body = BODY_JSON,
+     .fields = opt_outs_fields, .query = opt_outs_add_query},
+    {.method = "DELETE", .path = "/v2/opt-outs",
+     .trail = "opt_out.delete",
+     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = opt_outs_delete,
+     .query = opt_outs_delete_query},
     {0},
 };
 /* clang-format on */

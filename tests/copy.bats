@@ -97,6 +97,7 @@ INSERT INTO pending_login
     VALUES (randomblob(32), 'mbr_rich', 1, 9223372036854775807, 4, 'att_rich');
 INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
     VALUES ('rpl_fill', 'usr_fill', 'é', '🙂', 1, 1);
+INSERT INTO opt_out VALUES ('acc_fill', 'é', 'api', 9223372036854775807);
 INSERT INTO sender_lease VALUES (1, 'snd_fill', 1);
 INSERT INTO plan (user_id, name, is_addon, created_at)
     VALUES ('usr_fill', 'Größe 🙂 '' "', 0, 1);

@@ -205,7 +205,7 @@ add_messages() {
     switchboard contact export "$contact" >"$BATS_TEST_TMPDIR/person"
     run switchboard user export "$EMAIL" "$dir"
     assert_equal "$status" 0
-    [[ $output =~ ^"$dir: "[0-9]+' rows in 11 files'$ ]] || fail "$output"
+    [[ $output =~ ^"$dir: "[0-9]+' rows in 12 files'$ ]] || fail "$output"
     assert_equal "$(stat -c %a "$dir" "$dir/contacts.jsonl" | xargs)" '700 600'
     jq -e --arg user "$(user_id)" '.isComplete and .user == $user' "$dir/progress.json" >/dev/null
     # the rows of the person are those of its own export
@@ -232,7 +232,7 @@ add_messages() {
     assert_equal "$status" 1
     [[ $output == *'has other files'* ]] || fail "$output"
     # one that broke off goes on for its user alone, and not if a file is gone
-    sed -i 's/"file":11,"size":0/"file":7,"size":9000000/' "$dir/progress.json"
+    sed -i 's/"file":12,"size":0/"file":7,"size":9000000/' "$dir/progress.json"
     run switchboard user export "$OTHER_EMAIL" "$dir"
     [[ $output == *'is not of an export of this user' ]] || fail "$output"
     run switchboard user export "$EMAIL" "$dir"
@@ -262,7 +262,7 @@ export_workspace() {
     assert_conventions streamed
     assert_header Content-Disposition "attachment; filename=\"$(user_id).json\""
     in_document ".format == 1 and .isComplete and .user == {id: \"$(user_id)\", email: \"$EMAIL\"}"
-    for name in accounts lines members webhooks templates forms contacts messages events updates trail; do
+    for name in accounts lines members webhooks templates forms contacts messages events updates trail optOuts; do
         jq -cS ".${name}[]" "$document" >"$BATS_TEST_TMPDIR/rows"
         [[ $name != trail ]] || sed -i '/workspace.export/d' "$BATS_TEST_TMPDIR/rows"
         assert_equal "$name $(cat "$BATS_TEST_TMPDIR/rows")" "$name $(jq -cS . "$dir/$name.jsonl")"

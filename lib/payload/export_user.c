@@ -16,7 +16,7 @@ const struct export_part export_user_parts[] = {
     {&export_templates, EXPORT_OF_ACCOUNT},   {&export_forms, EXPORT_OF_ACCOUNT},
     {&export_contacts, EXPORT_OF_ACCOUNT},    {&export_messages, EXPORT_OF_THREAD},
     {&export_events_of_user, EXPORT_OF_USER}, {&export_updates, EXPORT_OF_ACCOUNT},
-    {&export_trail, EXPORT_OF_USER},
+    {&export_trail, EXPORT_OF_USER},          {&export_opt_outs, EXPORT_OF_ACCOUNT},
 };
 const size_t export_user_count = sizeof export_user_parts / sizeof *export_user_parts;
 

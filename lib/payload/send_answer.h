@@ -4,6 +4,9 @@
 
 #include "base/json.h"
 
+/* The code of the platform's refusal of a recipient who wants no marketing. */
+enum { SEND_OPTED_OUT = 131050 };
+
 /* Returns the id of the message, in `arena`; NULL: the answer names none. */
 const char *send_answer_wamid(struct arena *arena, struct json answer);
 

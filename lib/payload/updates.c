@@ -1,9 +1,11 @@
 #include "payload/updates.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "base/crypto.h"
 #include "payload/recipient.h"
+#include "payload/send_answer.h"
 
 /* Limits in bytes for strings which a payload holds once and the database would hold many times. */
 enum { LONGEST_ID = 128, LONGEST_NAME = 1024, LONGEST_TIME = 64 };
@@ -555,6 +557,16 @@ static struct contact who_received(struct walk *w, struct json status, bool *is_
     return who;
 }
 
+static bool has_error(struct json status, long wanted) {
+    struct json error = json_first(json_get(status, "errors"));
+    for (; json_is(error); error = json_next(error)) {
+        const struct json code = json_get(error, "code");
+        if (json_type(code) == JSON_NUMBER && strtol(json_raw(code).p, NULL, 10) == wanted)
+            return true;
+    }
+    return false;
+}
+
 static void add_status(struct walk *w, struct json status) {
     static const char *const recipients[] = {"recipient_participant_id",
                                              "recipient_participant_user_id", "recipient_id",
@@ -583,6 +595,7 @@ static void add_status(struct walk *w, struct json status) {
         if (text(w, status, recipients[i]))
             to->recipient = text(w, status, recipients[i]);
     to->who = who_received(w, status, &to->is_participant);
+    to->opts_out = strcmp(to->status, "failed") == 0 && has_error(status, SEND_OPTED_OUT);
     add(w, &update);
 }
 
@@ -670,6 +683,10 @@ static void add_preference(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     update.other.who = who_is(w, element, "wa_id", "user_id", "parent_user_id");
     update.other.at = reported_time(json_get(element, "timestamp"));
+    if (json_equals(json_get(element, "category"), "marketing_messages"))
+        update.other.choice = json_equals(json_get(element, "value"), "stop")     ? CHOICE_STOP
+                              : json_equals(json_get(element, "value"), "resume") ? CHOICE_RESUME
+                                                                                  : CHOICE_NONE;
     add(w, &update);
 }
 

@@ -15,6 +15,7 @@
 #include "payload/send_answer.h"
 #include "store/campaign.h"
 #include "store/erasure.h"
+#include "store/opt_out.h"
 #include "store/seal_context.h"
 
 enum {
@@ -272,7 +273,8 @@ static enum store_result record_one(struct posting *posting, struct flight *flig
                                           .is_free = verdict.is_free,
                                           .next_at = clock_now() + verdict.wait_ms,
                                           .pause = verdict.pause,
-                                          .pause_reason = verdict.pause_reason});
+                                          .pause_reason = verdict.pause_reason,
+                                          .opts_out = verdict.opts_out});
     if (result == STORE_OK)
         clear(flight);
     return result;
@@ -353,7 +355,7 @@ static enum store_result find_hindrance(struct flight *flight, struct store *sto
     struct arena *arena = &flight->arena;
     struct graph_send sent;
     const char *error;
-    bool blocked = false;
+    bool blocked = false, opted_out = false;
     *outcome = (struct outgoing_outcome){.state = NULL};
     if (row->hindrance) {
         *outcome = (struct outgoing_outcome){.state = "suppressed", .reason = row->hindrance};
@@ -367,7 +369,12 @@ static enum store_result find_hindrance(struct flight *flight, struct store *sto
         store_is_blocked(store, row->line_id, row->account_id, sent.phone, sent.bsuid, &blocked);
     if (blocked)
         *outcome = (struct outgoing_outcome){.state = "suppressed", .reason = "blocked"};
-    if (result != STORE_OK || blocked)
+    else if (result == STORE_OK && row->is_marketing)
+        result = store_is_opted_out(store, row->account_id,
+                                    &(struct opt_out_names){sent.phone, sent.bsuid}, &opted_out);
+    if (opted_out)
+        *outcome = (struct outgoing_outcome){.state = "suppressed", .reason = "opted_out"};
+    if (result != STORE_OK || outcome->state)
         return result;
     struct slice token = {0};
     if (keys)

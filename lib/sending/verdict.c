@@ -99,6 +99,7 @@ static struct verdict refusal(struct arena *arena, struct json error, struct sli
     return (struct verdict){.state = "failed",
                             .reason = "refused",
                             .error = body,
+                            .opts_out = code == SEND_OPTED_OUT,
                             .mistake = kind == MISTAKE ? code : 0};
 }
 

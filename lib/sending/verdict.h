@@ -21,6 +21,7 @@ struct verdict {
     /* of a row of a campaign: it waits, and these campaigns pause; NULL: none does */
     enum outgoing_pause pause;
     const char *pause_reason;
+    bool opts_out; /* failed: the recipient wants no marketing */
 };
 
 /* Judges the answer to attempt number `attempts`, from 1. Everything lives in `arena`. Only an

@@ -56,6 +56,7 @@ extern const struct export_list export_trail;          /* the user */
 extern const struct export_list export_lines;          /* the account */
 extern const struct export_list export_templates;      /* the account */
 extern const struct export_list export_forms;          /* the account */
+extern const struct export_list export_opt_outs;       /* the account */
 extern const struct export_list export_threads;        /* the line: ids of contact and thread */
 
 struct export_value {

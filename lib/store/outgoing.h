@@ -33,6 +33,7 @@ struct store_outgoing {
     struct slice sealed_token; /* of the account */
     const char *hindrance;     /* why it must not be sent: user_deleted, account_without_token,
                                   line_archived, plan_ended; NULL: nothing */
+    bool is_marketing;         /* of a campaign whose template is marketing */
 };
 
 /* Inserts a row with id, owner, line, recipient, body, times and `by`. */
@@ -120,6 +121,7 @@ struct outgoing_outcome {
     int64_t next_at, now;
     enum outgoing_pause pause; /* with `pause_reason` */
     const char *pause_reason;
+    bool opts_out; /* the platform says that the recipient wants no marketing (opt_out.h) */
 };
 
 /* Stores it, unless a status has shown meanwhile that the message was accepted, or another sender

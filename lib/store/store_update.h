@@ -61,6 +61,7 @@ struct update_status {
     const char *tracking;  /* the request id that the send carried; NULL: none */
     int64_t timestamp;     /* ms */
     struct slice errors;   /* JSON array; n == 0: none */
+    bool opts_out;         /* it failed because the recipient wants no marketing */
 };
 
 struct update_identity {
@@ -87,9 +88,13 @@ struct update_flow {
     const char *flow_id, *status;
 };
 
+/* What the person has chosen about marketing. */
+enum update_choice { CHOICE_NONE, CHOICE_STOP, CHOICE_RESUME };
+
 struct update_other {
     struct contact who; /* a person's identities, which belong together */
     int64_t at;         /* when, ms; 0: the platform does not report it */
+    enum update_choice choice;
 };
 
 struct store_update {

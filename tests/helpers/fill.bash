@@ -103,6 +103,7 @@ INSERT INTO note (id, user_id, thread_id, text, created_at)
     SELECT 'not_' || suffix, user_id, 'thr_' || suffix, 'x', i FROM row WHERE i <= $share;
 INSERT INTO thread_alias (id, user_id, thread_id) SELECT 'thr_gone' || i, user_id, 'thr_' || suffix FROM row WHERE i <= $share;
 INSERT INTO contact_alias SELECT account_id, printf('1666%09d', i), 'con_' || suffix, 1 FROM row WHERE i <= $share;
+INSERT INTO opt_out SELECT account_id, printf('1777%09d', i), 'api', i FROM row WHERE i <= $share;
 INSERT INTO contact_sign (account_id, phone, bsuid, since, contact_id, first_at, last_at)
     SELECT account_id, printf('1777%09d', i), '', 0, 'con_' || suffix, 1, 1 FROM row WHERE i <= $size;
 INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, new_phone, new_bsuid)

@@ -66,8 +66,9 @@ sample_functions='
         "/v2/forms": {flow_json: "{\"version\":\"7.0\",\"screens\":[]}", clone_flow_id: "7002"}};
 
     # the path with a sample for each segment; a segment without one is an error
-    def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
-        .name as $name | segments[$name] // error("no sample for the segment :\($name)"));
+    def sample_path: (.path | gsub(":(?<name>[A-Za-z]+)";
+        .name as $name | segments[$name] // error("no sample for the segment :\($name)")))
+        + if .method == "DELETE" and .path == "/v2/opt-outs" then "?to=15550007000" else "" end;
     # the path as a regular expression; apache.conf sends only such segments to the routes of :wamid
     # and of :webhookId
     def pattern: "^\(gsub(":wamid"; "(wa[mc]id[.]|msg_)[^/]*") | gsub(":webhookId"; "whk_[^/]*")
@@ -258,7 +259,7 @@ have_webhook() {
 is_json='.body == "json"'
 needs_caller='.requires | index("either")'
 needs_line='.requires | index("line")'
-sends_message='any(.members[]; .path == "to")'
+sends_message='.path != "/v2/opt-outs" and any(.members[]; .path == "to")'
 has_members='.body == "json" and .kinds == [] and .members != []'
 
 # Writes the description of all routes to $ROUTES, for each_route, and makes what the samples need.

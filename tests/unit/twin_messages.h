@@ -12,6 +12,7 @@
 #include "store/forward.h"
 #include "store/media_copy.h"
 #include "store/note.h"
+#include "store/opt_out.h"
 #include "store/outgoing.h"
 #include "store/read_mark.h"
 #include "store/typing.h"
@@ -576,6 +577,19 @@ static inline void verify_campaigns(int rounds) {
           "SELECT count(*) FROM outgoing o JOIN campaign_recipient r "
           "ON r.campaign_id = o.campaign_id AND r.recipient = o.recipient WHERE o.user_id = '%s'",
           user_id);
+}
+
+/* --- opt-outs: each identity once, and none after the last deletion --- */
+
+static inline void opt_out(int twin, int round) {
+    const struct opt_out_names names = {text("1%d", round), twin % 2 ? "US.1" : NULL};
+    does(store_insert_opt_out(store, user_id, account_id, &names, now));
+    does(store_delete_opt_out(store, user_id, account_id, &names));
+}
+
+static inline void verify_opt_outs(int rounds) {
+    (void)rounds;
+    holds(0, "SELECT count(*) FROM opt_out WHERE account_id = '%s'", account_id);
 }
 
 /* --- copies of attachments: each ends once --- */

@@ -38,6 +38,7 @@ static const struct twins cases[] = {
     {"store_insert_campaign store_add_recipients store_change_campaign store_feed_campaign "
      "store_delete_old_campaigns",
      make_thread, run_campaign, verify_campaigns, false},
+    {"store_insert_opt_out store_delete_opt_out", NULL, opt_out, verify_opt_outs, false},
     {"store_begin_media_copy store_name_media_copy store_place_media_copy store_delay_media_copy "
      "store_remove_media_copy store_drop_media_file store_repeat_media_copy store_ingest",
      make_thread, copy_media, verify_copies, false},

@@ -2,10 +2,13 @@
  * change other rows. */
 #include "base/crypto.h"
 #include "store/inbox/erased_mark.h"
+#include "store/inbox/opt_out_row.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
 #include "store/outgoing/campaign_row.h"
+
+enum { SECOND = 1000 };
 
 static const char *key_of(struct ingest *in, const struct store_update *update) {
     unsigned char hash[CRYPTO_HASH_SIZE];
@@ -36,6 +39,21 @@ bool ingest_insert_raw(struct ingest *in, struct store_update *update, enum stor
     return true;
 }
 
+/* A choice that is older than an opt-out does not end it: the update came late. The platform
+ * reports seconds. */
+static bool apply_choice(struct ingest *in, const struct update_other *other) {
+    const struct opt_out_names names = {other->who.phone, other->who.bsuid};
+    const int64_t at = other->at && other->at < in->now ? other->at : in->now;
+    switch (other->choice) {
+    case CHOICE_STOP:
+        return opt_out_insert(in->store, in->owner.account_id, &names, "platform", at);
+    case CHOICE_RESUME:
+        return opt_out_delete(in->store, in->owner.account_id, &names, at + SECOND - 1);
+    case CHOICE_NONE: break;
+    }
+    return true;
+}
+
 /* Stores the update. A preference may be the first update that has a person's phone and BSUID
  * together: then the contact gets both. Inserts no contact. One without a timestamp shows nothing.
  */
@@ -44,6 +62,8 @@ bool ingest_other(struct ingest *in, struct store_update *update) {
     if (!ingest_insert_raw(in, update, OUTCOME_STORED) || update->outcome == OUTCOME_DUPLICATE)
         return !sql_failed(in->store);
     const struct contact *who = &update->other.who;
+    if (!apply_choice(in, &update->other))
+        return false;
     if (!who->phone || !who->bsuid || !update->other.at)
         return true;
     const struct occasion occasion = ingest_occasion(in, update->other.at, NULL);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "store/inbox/change.h"
+#include "store/inbox/opt_out_row.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
@@ -215,6 +216,14 @@ static bool insert_known_status(struct ingest *in, struct store_update *update,
             find_same_status(in, update, message_id, is_repeated));
 }
 
+/* The recipient of a message that failed because it wants no marketing has opted out. */
+static bool add_opt_out(struct ingest *in, const struct update_status *status) {
+    const struct opt_out_names names = {status->who.phone, status->who.bsuid};
+    const int64_t since = status->timestamp < in->now ? status->timestamp : in->now;
+    return !status->opts_out ||
+           opt_out_insert(in->store, in->owner.account_id, &names, "error", since);
+}
+
 bool ingest_status(struct ingest *in, struct store_update *update) {
     const struct update_status *status = &update->status;
     struct stored_message known;
@@ -246,6 +255,6 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    return raise_status(in, status, &known) &&
+    return add_opt_out(in, status) && raise_status(in, status, &known) &&
            add_status_event(in, update, &contact, known.thread_id);
 }

@@ -462,6 +462,20 @@ static bool erase_recipients(struct erasing *e) {
     return !sql_failed(e->store);
 }
 
+/* Nothing of the person stays, the wish for no marketing included. */
+static bool erase_opt_outs(struct erasing *e) {
+    static struct statement list = {
+        .sql = "SELECT identity, identity FROM opt_out WHERE account_id = ?1 AND identity > ?2 "
+               "AND since <= ?3 ORDER BY identity LIMIT ?4"};
+    static struct statement s = {.sql =
+                                     "DELETE FROM opt_out WHERE account_id = ?1 AND identity = ?2"};
+    const struct buffer identities = list_named(e, &list, e->account_id, false);
+    for (size_t i = 0; i < count_of(&identities); i++)
+        if (!sql_run(e->store, &s, TEXT(e->account_id), TEXT(items_of(&identities)[i])))
+            return false;
+    return !sql_failed(e->store);
+}
+
 /* A key keeps its row, so that a repeated request does not send to the person again: the answer is
  * replaced. A key that names the person goes. */
 static bool erase_answers(struct erasing *e) {
@@ -560,7 +574,7 @@ static bool end_erasure(struct erasing *e) {
 static bool (*const steps[])(struct erasing *) = {
     erase_outgoing, erase_messages,   erase_threads,     erase_events, erase_other_events,
     erase_turns,    erase_updates,    erase_flow_tokens, erase_notes,  erase_answers,
-    erase_refusals, erase_recipients, end_erasure,
+    erase_refusals, erase_recipients, erase_opt_outs,    end_erasure,
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 

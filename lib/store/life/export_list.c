@@ -31,6 +31,12 @@
     "AND c.account_id = ?1 AND c.id > ?2 AND c.id <= ?3 AND " IS_OWN_CHANGE                        \
     " AND " IS_OF_CONTACT("i.new_bsuid")
 
+/* SQL: the opt-outs of a page of contacts by one of their columns. */
+#define IS_ON_PAGE "c.account_id = ?1 AND c.id > ?2 AND c.id <= ?3"
+#define OPT_OUTS_BY(column)                                                                        \
+    "SELECT c.id, o.identity, o.source, o.since FROM contact c JOIN opt_out o "                    \
+    "ON o.account_id = c.account_id AND o.identity = c." column " WHERE " IS_ON_PAGE
+
 static const struct export_list contact_parts[] = {
     {.name = "threads",
      .columns = {{NULL, EXPORT_TEXT},
@@ -124,6 +130,18 @@ static const struct export_list contact_parts[] = {
      .statement = &(struct statement){.sql = "SELECT c.id, d.source, d.created_at FROM contact c "
                                              "JOIN lead d ON d.contact_id = c.id "
                                              "WHERE " ON_PAGE_OF_CONTACTS}},
+    {.name = "optOuts",
+     .columns = {{NULL, EXPORT_TEXT},
+                 {"identity", EXPORT_TEXT},
+                 {"source", EXPORT_TEXT},
+                 {"since", EXPORT_TIME}},
+     .statement =
+         &(struct statement){
+             .sql = OPT_OUTS_BY("phone") " UNION " OPT_OUTS_BY("bsuid") " UNION " OPT_OUTS_BY(
+                 "parent_bsuid") " UNION SELECT c.id, o.identity, o.source, o.since "
+                                 "FROM contact c JOIN contact_alias a ON a.contact_id = c.id "
+                                 "JOIN opt_out o ON o.account_id = c.account_id "
+                                 "AND o.identity = a.identity WHERE " IS_ON_PAGE}},
     {0},
 };
 

@@ -104,6 +104,16 @@ const struct export_list export_forms = {
                "f.updated_at FROM flow f WHERE f.account_id = ?1 AND f.flow_id > ?2 "
                "ORDER BY f.flow_id LIMIT ?3"}};
 
+const struct export_list export_opt_outs = {
+    .name = "optOuts",
+    .columns = {{"identity", EXPORT_TEXT},
+                {"accountId", EXPORT_TEXT},
+                {"source", EXPORT_TEXT},
+                {"since", EXPORT_TIME}},
+    .statement = &(struct statement){
+        .sql = "SELECT o.identity, o.account_id, o.source, o.since FROM opt_out o "
+               "WHERE o.account_id = ?1 AND o.identity > ?2 ORDER BY o.identity LIMIT ?3"}};
+
 const struct export_list export_threads = {
     .name = "threads",
     .columns = {{"contactId", EXPORT_TEXT}, {"id", EXPORT_TEXT}},

@@ -143,12 +143,19 @@ static bool take_row(struct store *store, const struct store_take *take, const c
     "WHEN p.name IS NULL OR p.name NOT IN ('Premium', 'Enterprise') "                              \
     "OR p.ends_at <= ?3 THEN 'plan_ended' WHEN l.archived_at IS NOT NULL THEN 'line_archived' END"
 
+/* SQL: the template of the row's campaign is marketing, or has become so. */
+#define IS_MARKETING                                                                               \
+    "EXISTS (SELECT 1 FROM campaign c WHERE c.id = o.campaign_id AND (c.category = 'MARKETING' "   \
+    "OR EXISTS (SELECT 1 FROM template t WHERE t.account_id = c.account_id "                       \
+    "AND t.name = c.template AND t.language = replace(c.language, '-', '_') "                      \
+    "AND t.category = 'MARKETING')))"
+
 /* Reads the rows that this take has, from this run of the transaction or from an earlier one. */
 static void read_taken(struct store *store, struct arena *arena, const struct store_take *take,
                        struct buffer *rows) {
     static struct statement s = {
-        .sql = "SELECT " OUTGOING_COLUMNS ", a.access_token, " HINDRANCE
-               " FROM outgoing o JOIN line l ON l.id = o.line_id "
+        .sql = "SELECT " OUTGOING_COLUMNS ", a.access_token, " HINDRANCE ", CASE WHEN " IS_MARKETING
+               " THEN 1 ELSE 0 END FROM outgoing o JOIN line l ON l.id = o.line_id "
                "JOIN account a ON a.id = o.account_id JOIN \"user\" u ON u.id = o.user_id "
                "LEFT JOIN plan p ON p.user_id = o.user_id AND p.is_addon = 0 "
                "WHERE o.state = 'sending' AND o.taken_by = ?1 AND o.take_id = ?2"};
@@ -157,6 +164,7 @@ static void read_taken(struct store *store, struct arena *arena, const struct st
         struct store_outgoing row = outgoing_of_row(&s, arena);
         row.sealed_token = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
         row.hindrance = column_text(&s, OUTGOING_COLUMN_COUNT + 1, arena);
+        row.is_marketing = column_integer(&s, OUTGOING_COLUMN_COUNT + 2) != 0;
         buffer_add(rows, &row, sizeof row);
     }
 }
@@ -183,6 +191,15 @@ enum store_result store_take_outgoing(struct store *store, struct arena *arena,
 
 /* --- outcomes --- */
 
+/* Opts the recipient out of marketing (opt_out.h). */
+static bool opt_out(struct store *store, const struct outgoing_outcome *outcome) {
+    static struct statement s = {
+        .sql = "INSERT INTO opt_out (account_id, identity, source, since) "
+               "SELECT account_id, recipient, 'error', ?2 FROM outgoing WHERE id = ?1 "
+               "ON CONFLICT (account_id, identity) DO NOTHING"};
+    return sql_run(store, &s, TEXT(outcome->id), INTEGER(outcome->now));
+}
+
 enum store_result store_end_outgoing(struct store *store, const struct outgoing_outcome *outcome) {
     static struct statement s = {.sql =
                                      "UPDATE outgoing SET state = ?4, reason = ?5, error = ?6, "
@@ -195,6 +212,7 @@ enum store_result store_end_outgoing(struct store *store, const struct outgoing_
         if (sql_run(store, &s, TEXT(outcome->id), TEXT(outcome->owner), TEXT(outcome->take_id),
                     TEXT(outcome->state), TEXT(outcome->reason), BLOB(error),
                     INTEGER(outcome->is_free), INTEGER(outcome->next_at), INTEGER(outcome->now)) &&
+            (!outcome->opts_out || !sql_changes(store) || opt_out(store, outcome)) &&
             outcome->pause)
             campaign_pause_by(store, outcome);
     return sql_result(store);

@@ -1,0 +1,102 @@
+#include "api/opt_outs.h"
+
+#include "api/list_cursor.h"
+#include "api/paging.h"
+#include "api/selector.h"
+#include "payload/recipient.h"
+#include "store/opt_out.h"
+
+const struct field opt_outs_query[] = {SELECTOR_FIELDS, PAGING_FIELDS, {0}};
+const struct field opt_outs_add_query[] = {SELECTOR_FIELDS, {0}};
+const struct field opt_outs_fields[] = {RECIPIENT_FIELDS, {0}};
+const struct field opt_outs_delete_query[] = {SELECTOR_FIELDS,
+                                              {.name = "to",
+                                               .type = FIELD_STRING,
+                                               .required = true,
+                                               .rule = &recipient_any_rule,
+                                               .example = "15550007000"},
+                                              {0}};
+
+static void write_row(struct json_writer *out, const struct store_opt_out *row) {
+    json_write_object(out, NULL);
+    json_write_text(out, "identity", row->identity);
+    json_write_text(out, "source", row->source);
+    json_write_time(out, "since", row->since);
+    json_write_end(out);
+}
+
+/* One more than the limit shows that there are more. */
+int opt_outs_get(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const size_t limit = paging_limit(rq);
+    const char *parts[2] = {NULL};
+    struct store_opt_out *rows;
+    struct json_writer data;
+    struct store_account account;
+    size_t count;
+    if (cursor_read(rq, "after", "opt-outs", parts, 2) < 0 || selector_choose(rq, &account))
+        return -1;
+    enum store_result result = store_list_opt_outs(caller->store, rq->arena, account.id, parts[1],
+                                                   limit + 1, &rows, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const bool has_more = count > limit;
+    paging_start(rq, &data);
+    for (size_t i = 0; i < count - has_more; i++)
+        write_row(&data, &rows[i]);
+    parts[0] = "opt-outs";
+    parts[1] = has_more ? rows[limit - 1].identity : NULL;
+    return paging_reply_cursor(rq, &data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
+}
+
+/* Answers with the rows of the names. */
+static int reply_rows(struct request *rq, const char *account_id,
+                      const struct opt_out_names *names) {
+    const char *const identities[] = {names->phone, names->bsuid};
+    struct json_writer data;
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_array(&data, "items");
+    for (size_t i = 0; i < 2; i++) {
+        struct store_opt_out row;
+        if (!identities[i])
+            continue;
+        enum store_result result =
+            store_find_opt_out(rq->caller->store, rq->arena, account_id, identities[i], &row);
+        if (result == STORE_OK)
+            write_row(&data, &row);
+        else if (result != STORE_NOT_FOUND) /* another request has ended it */
+            return state_fail(rq, result);
+    }
+    json_write_end(&data);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
+int opt_outs_post(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const struct slice to = json_string(json_get(rq->json, "to"), rq->arena);
+    const struct opt_out_names names = {to.p ? recipient_digits(rq->arena, to) : NULL,
+                                        json_text(json_get(rq->json, "recipient"), rq->arena)};
+    struct store_account account;
+    if (selector_choose(rq, &account))
+        return -1;
+    request_release(rq); /* a view would hold an older state */
+    enum store_result result =
+        store_insert_opt_out(caller->store, caller->user.id, account.id, &names, rq->now);
+    return result == STORE_OK ? reply_rows(rq, account.id, &names) : state_fail(rq, result);
+}
+
+int opt_outs_delete(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    struct store_account account;
+    if (selector_choose(rq, &account))
+        return -1;
+    const char *to = recipient_stored(rq->arena, query_get(&rq->query, "to"));
+    const struct opt_out_names names = {to, NULL};
+    request_release(rq);
+    enum store_result result =
+        store_delete_opt_out(caller->store, caller->user.id, account.id, &names);
+    return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
+                              : state_fail(rq, result);
+}

@@ -1,0 +1,42 @@
+/* Opt-outs: people who want no marketing from an account. The sender does not make the sends of
+ * campaigns with a MARKETING template to them. */
+#ifndef SWITCHBOARD_STORE_OPT_OUT_H
+#define SWITCHBOARD_STORE_OPT_OUT_H
+
+#include "store/store.h"
+
+struct store_opt_out {
+    const char *identity; /* digits or BSUID */
+    const char *source;   /* platform, error or api */
+    int64_t since;
+};
+
+/* The identities by which a caller names a person; NULL: not given. */
+struct opt_out_names {
+    const char *phone, *bsuid;
+};
+
+/* Adds the identities for a client. One that is there keeps its source and time. */
+enum store_result store_insert_opt_out(struct store *store, const char *user_id,
+                                       const char *account_id, const struct opt_out_names *names,
+                                       int64_t now);
+
+/* Deletes all identities of the person, whichever was opted out. A repetition changes nothing. */
+enum store_result store_delete_opt_out(struct store *store, const char *user_id,
+                                       const char *account_id, const struct opt_out_names *names);
+
+/* Finds the row of one identity, or STORE_NOT_FOUND. */
+enum store_result store_find_opt_out(struct store *store, struct arena *arena,
+                                     const char *account_id, const char *identity,
+                                     struct store_opt_out *row);
+
+/* Lists those of the account in the order of their identities, after `after`; NULL: the first. */
+enum store_result store_list_opt_outs(struct store *store, struct arena *arena,
+                                      const char *account_id, const char *after, size_t limit,
+                                      struct store_opt_out **rows, size_t *count);
+
+/* Whether the person has opted out by any of the identities of its contact, former ones too. */
+enum store_result store_is_opted_out(struct store *store, const char *account_id,
+                                     const struct opt_out_names *names, bool *is_opted_out);
+
+#endif
