@@ -243,8 +243,14 @@ prefers() {
     assert_equal "$(opted_out)" ''
     prefers stop 1780000010 "$both" # the same payload again
     assert_equal "$(opted_out)" ''
+    prefers stop 1780000021 "$both"
+    prefers stop 1780000040 "$both"
+    prefers resume 1780000030 "$both" # late: the person has chosen again since
+    assert_equal "$(opted_out)" "$phone|platform US.p50001|platform"
+    prefers resume 1780000050 "$both"
+    assert_equal "$(opted_out)" ''
     opt_out "\"to\":\"$phone\""
-    prefers resume 1780000030 "$who" # the client's is newer
+    prefers resume 1780000060 "$who" # the client's is newer
     assert_equal "$(opted_out)" "$phone|api"
     prefers resume 9780000030 "$who"
     assert_equal "$(opted_out)" ''

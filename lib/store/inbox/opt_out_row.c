@@ -23,7 +23,10 @@ bool opt_out_insert(struct store *store, const char *account_id, const struct op
                     const char *source, int64_t since) {
     static struct statement s = {.sql = "INSERT INTO opt_out (account_id, identity, source, since) "
                                         "VALUES (?1, ?2, ?3, ?4) "
-                                        "ON CONFLICT (account_id, identity) DO NOTHING"};
+                                        "ON CONFLICT (account_id, identity) DO UPDATE "
+                                        "SET source = excluded.source, since = excluded.since "
+                                        "WHERE excluded.source = 'platform' "
+                                        "AND excluded.since > opt_out.since"};
     const char *const identities[] = {names->phone, names->bsuid};
     for (size_t i = 0; i < 2; i++)
         if (identities[i] && !sql_run(store, &s, TEXT(account_id), TEXT(identities[i]),
