@@ -35,7 +35,9 @@ def command:
     + "curl" + (if .method == "GET" then "" else " -X \(.method)" end) + " \"$BASE_URL\(.path
         | gsub(":(?<name>[A-Za-z]+)"; "$\(.name | segment)"))"
     + (if any(.query[]; .path == "hub.mode") then
-        "?hub.mode=subscribe&hub.verify_token=$META_VERIFY_TOKEN&hub.challenge=17" else "" end)
+        "?hub.mode=subscribe&hub.verify_token=$META_VERIFY_TOKEN&hub.challenge=17" else
+        [.query[] | select(.required and .example) | "\(.path)=\(.example)"] | join("&")
+        | if . == "" then . else "?" + . end end)
     + "\""
     + (if any(.requires[]; . == "either") then " -H \"Authorization: Bearer $API_TOKEN\""
         elif any(.requires[]; . == "session") then " \\\n    -b \"__Host-switchboard=$SESSION\""
