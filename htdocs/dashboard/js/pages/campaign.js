@@ -121,8 +121,9 @@ export async function show(root, {id}) {
     const path = `/v2/campaigns/${encodeURIComponent(id)}`;
     const head = el('div', {}, heading(t('campaigns.one'), {above: above()}));
     const box = el('div', {}, loading()), result = el('div', {}), more = el('div', {});
-    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
     let before = '';
+    fill(root, head, result, box, more);
+    const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
 
     function draw(campaign) {
         const text = JSON.stringify(campaign);
@@ -147,7 +148,6 @@ export async function show(root, {id}) {
         draw(await call('GET', path));
     }
 
-    fill(root, head, result, box, more);
     await read();
     const polling = poll(read, {later: true});
     return polling.stop;
