@@ -56,7 +56,7 @@ stored() {
 
 is_served() {
     local program script_name path_info
-    find_program "$url"
+    find_program "${url%%\?*}"
     assert_equal "$program" "$(gojq -r --arg method "$method" --arg route "$route" \
         'select(.method == $method and .path == $route).executable' "$ROUTES")"
 }
@@ -589,15 +589,18 @@ unknown_members='
 wrong_parameters='
     select(.query != []) | (if .requires == ["session"] then "session" else "token" end) as $caller
     | "\($caller) \(.method) \(sample_path)" as $url
-    | (if .body == "json" then least_body | tojson else "" end) as $body | (.query[] | . as $field
+    | (sample_query | if . == "" then "?" else . + "&" end) as $required
+    | (if .body == "json" then least_body | tojson else "" end) as $body
+    | (.query[] | . as $field
         | def with($value; $code): "\($field.path)=\($value) \($field.path):\($code) lenient";
-        (select(.type == "integer") | with("x", "", "1.5", "%20"; "invalid_type")),
+        select(.required | not) | $required +
+        ((select(.type == "integer") | with("x", "", "1.5", "%20"; "invalid_type")),
         (select(.type == "integer" and .from) | with(.from - 1; "out_of_range")),
         (select(.type == "integer" and .to) | with(.to + 1; "out_of_range")),
         (select(.type == "string" and (.may_be_empty | not)) | with(""; "empty")),
-        (select(.values) | with("no%20such"; "invalid_value")),
-        (select(.required) | "unknown= \(.path):required lenient")),
-    "un%20known=x un known:unknown_field strict" | "\($url)?\(.)\t\($body)"'
+        (select(.values) | with("no%20such"; "invalid_value")))),
+    (.query[] | select(.required) | "?unknown= \(.path):required lenient"),
+    "\($required)un%20known=x un known:unknown_field strict" | "\($url)\(.)\t\($body)"'
 
 # bats test_tags=direct
 @test "every route refuses invalid query parameters, and unknown ones under handling=strict" {

@@ -66,9 +66,11 @@ sample_functions='
         "/v2/forms": {flow_json: "{\"version\":\"7.0\",\"screens\":[]}", clone_flow_id: "7002"}};
 
     # the path with a sample for each segment; a segment without one is an error
-    def sample_path: (.path | gsub(":(?<name>[A-Za-z]+)";
-        .name as $name | segments[$name] // error("no sample for the segment :\($name)")))
-        + if .method == "DELETE" and .path == "/v2/opt-outs" then "?to=15550007000" else "" end;
+    def sample_path: .path | gsub(":(?<name>[A-Za-z]+)";
+        .name as $name | segments[$name] // error("no sample for the segment :\($name)"));
+    # the parameters that the route requires
+    def sample_query: [.query[] | select(.required) | "\(.path)=\({to: "15550007000"}[.path])"]
+        | if . == [] then "" else "?" + join("&") end;
     # the path as a regular expression; apache.conf sends only such segments to the routes of :wamid
     # and of :webhookId
     def pattern: "^\(gsub(":wamid"; "(wa[mc]id[.]|msg_)[^/]*") | gsub(":webhookId"; "whk_[^/]*")
@@ -319,7 +321,8 @@ each_route() {
         # other routes send it
         [[ $route != /v2/forms/:flowId* ]] || have_flow PUBLISHED
         selected=$((selected + 1))
-    done 4< <(samples "select(${2-true}) | [.method, .path, sample_path, .body, (.limit | tostring),
+    done 4< <(samples "select(${2-true}) | [.method, .path, sample_path + sample_query, .body,
+        (.limit | tostring),
         .executable, (.requires | join(\",\") | if . == \"\" then \"-\" else . end),
         .scope // \"-\", (least_body | tojson),
         (if .body == \"json\" then whole_body else {} end | tojson)]
