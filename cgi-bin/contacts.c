@@ -164,9 +164,7 @@ static int get_contact(struct request *rq) {
         json_write_object(&data, NULL);
         json_write_text(&data, "id", whole.threads[i].id);
         json_write_text(&data, "lineId", whole.threads[i].line_id);
-        json_write_time_or_null(&data, "lastMessageAt",
-                                whole.threads[i].last_message_at ? whole.threads[i].last_message_at
-                                                                 : INT64_MAX);
+        inbox_write_last_time(&data, whole.threads[i].last_message_at);
         json_write_end(&data);
     }
     json_write_end(&data);

@@ -58,6 +58,10 @@ enum store_result inbox_find_thread(struct store *store, struct arena *arena,
                                     const struct store_view *view, const char *id,
                                     struct inbox_thread *thread);
 
+/* Whether a thread of the user, as a cursor or a note names it, is on a line of the view. */
+bool inbox_has_thread(struct store *store, struct arena *arena, const struct store_view *view,
+                      const char *id);
+
 enum { COUNTED_MOST = 1000 }; /* threads of a kind that are counted */
 
 /* How much there is to do: at most COUNTED_MOST of each kind. */

@@ -261,7 +261,7 @@ have_webhook() {
 is_json='.body == "json"'
 needs_caller='.requires | index("either")'
 needs_line='.requires | index("line")'
-sends_message='.path != "/v2/opt-outs" and any(.members[]; .path == "to")'
+sends_message='.trail == "message" and any(.members[]; .path == "to")'
 has_members='.body == "json" and .kinds == [] and .members != []'
 
 # Writes the description of all routes to $ROUTES, for each_route, and makes what the samples need.

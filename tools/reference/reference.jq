@@ -31,7 +31,7 @@ def with_examples($schemas): walk(if type == "object" and has("$example") then
         else . end);
 
 # Whether the route sends a message or a file: an Idempotency-Key counts.
-def sends: (.path != "/v2/opt-outs" and any(.members[]; .path == "to"))
+def sends: (.trail == "message" and any(.members[]; .path == "to"))
     or (any(.requires[]; . == "line") and (.body != "json" or .kinds != []));
 
 # Whether the route sends a message, which it can queue.

@@ -56,10 +56,13 @@ static void write_work(struct json_writer *w, const struct inbox_thread *thread)
     json_write_time_or_null(w, "doneAt", thread->done_at);
 }
 
+void inbox_write_last_time(struct json_writer *w, int64_t last_message_at) {
+    json_write_time_or_null(w, "lastMessageAt", last_message_at ? last_message_at : INT64_MAX);
+}
+
 /* Writes the times and the last message. */
 static void write_activity(struct json_writer *w, const struct inbox_thread *thread) {
-    json_write_time_or_null(w, "lastMessageAt",
-                            thread->last_message_at ? thread->last_message_at : INT64_MAX);
+    inbox_write_last_time(w, thread->last_message_at);
     if (thread->last_inbound_at == INT64_MIN)
         json_write_null(w, "windowEndsAt");
     else

@@ -9,6 +9,9 @@
 /* The platform accepts other messages than templates for so long after the contact's last one. */
 enum { SERVICE_WINDOW_MS = 24 * 60 * 60 * 1000 };
 
+/* Writes the time of the last message, `lastMessageAt`; null for 0: only campaigns have written. */
+void inbox_write_last_time(struct json_writer *w, int64_t last_message_at);
+
 /* Each writes one value; `name` as for json_write_object. A thread is written for the caller: that
  * a member types is for the others. */
 void inbox_write_thread(const struct request *rq, struct json_writer *w, const char *name,

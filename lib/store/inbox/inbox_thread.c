@@ -98,6 +98,12 @@ enum store_result inbox_find_thread(struct store *store, struct arena *arena,
     return sql_found(store, found);
 }
 
+bool inbox_has_thread(struct store *store, struct arena *arena, const struct store_view *view,
+                      const char *id) {
+    struct inbox_thread thread;
+    return !view->line_ids || inbox_find_thread(store, arena, view, id, &thread) == STORE_OK;
+}
+
 /* --- lists --- */
 
 /* Reads the threads of the keys. */

@@ -110,13 +110,6 @@ static bool compare_threads(struct message_walk *walk, struct message_place *pla
     return !sql_failed(walk->store);
 }
 
-/* Whether the view has the thread that a cursor names. */
-static bool has_thread(struct store *store, struct arena *arena, const struct store_view *view,
-                       const char *id) {
-    struct inbox_thread thread;
-    return !view->line_ids || inbox_find_thread(store, arena, view, id, &thread) == STORE_OK;
-}
-
 enum store_result inbox_search_messages(struct store *store, struct arena *arena,
                                         const struct message_search *wanted,
                                         struct message_place *place, const char ***ids,
@@ -127,7 +120,7 @@ enum store_result inbox_search_messages(struct store *store, struct arena *arena
                                 .ids = buffer_in(arena),
                                 .left = SEARCH_MESSAGES_MOST};
     arena_init(&walk.scratch, SCRATCH_MOST, arena->exhausted);
-    if (*place->thread.id && !has_thread(store, arena, wanted->view, place->thread.id))
+    if (*place->thread.id && !inbox_has_thread(store, arena, wanted->view, place->thread.id))
         place->message = (struct list_key){INT64_MIN, ""};
     *is_end = !*place->thread.id || compare_thread(&walk, place->thread.id, &place->message);
     if (*is_end && !wanted->thread_id)

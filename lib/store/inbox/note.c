@@ -1,6 +1,7 @@
 #include "store/note.h"
 
 #include "store/deed.h"
+#include "store/inbox.h"
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
 
@@ -26,7 +27,7 @@ enum store_result store_find_note(struct store *store, struct arena *arena,
         *note = read_note(&s, arena);
         sql_stop(&s);
     }
-    return sql_found(store, found);
+    return sql_found(store, found && inbox_has_thread(store, arena, view, note->thread_id));
 }
 
 enum store_result store_list_notes(struct store *store, struct arena *arena,
@@ -37,7 +38,8 @@ enum store_result store_list_notes(struct store *store, struct arena *arena,
                                  "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
     struct buffer rows = buffer_in(arena);
     struct thread_found thread;
-    const bool found = thread_find(store, view->user_id, thread_id, &thread);
+    const bool found = thread_find(store, view->user_id, thread_id, &thread) &&
+                       inbox_has_thread(store, arena, view, thread.id);
     if (found) /* U+007F sorts after all ids */
         sql_start(store, &s, TEXT(thread.id), TEXT(before ? before : "\x7f"),
                   INTEGER((int64_t)limit));

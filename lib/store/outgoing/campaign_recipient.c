@@ -47,27 +47,16 @@ static void add_outcomes(struct store *store, struct statement *s, struct arena 
 }
 
 /* What waits when a campaign is cancelled was cancelled with it. */
-static void add_waiting(struct store *store, struct arena *arena,
-                        const struct store_campaign_walk *walk, size_t limit, struct buffer *list) {
-    static struct statement s = {
-        .sql = "SELECT r.id, r.recipient, CASE WHEN c.state = 'cancelled' THEN 'cancelled' "
-               "ELSE 'waiting' END, c.reason, NULL, NULL, NULL, c.finished_at, NULL "
-               "FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id "
-               "WHERE r.campaign_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3"};
-    sql_start(store, &s, TEXT(walk->campaign_id), TEXT(walk->after), INTEGER((int64_t)limit));
-    add_outcomes(store, &s, arena, list);
-}
-
-static void add_moved(struct store *store, struct arena *arena,
-                      const struct store_campaign_walk *walk, size_t limit, struct buffer *list) {
-    static struct statement s = {
-        .sql = "SELECT o.id, o.recipient, o.state, o.reason, coalesce(m.error, o.error), o.wamid, "
-               "m.status, o.finished_at, m.status_at FROM outgoing o "
-               "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
-               "WHERE o.campaign_id = ?1 AND o.id > ?2 ORDER BY o.id LIMIT ?3"};
-    sql_start(store, &s, TEXT(walk->campaign_id), TEXT(walk->after), INTEGER((int64_t)limit));
-    add_outcomes(store, &s, arena, list);
-}
+static struct statement list_waiting = {
+    .sql = "SELECT r.id, r.recipient, CASE WHEN c.state = 'cancelled' THEN 'cancelled' "
+           "ELSE 'waiting' END, c.reason, NULL, NULL, NULL, c.finished_at, NULL "
+           "FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id "
+           "WHERE r.campaign_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3"};
+static struct statement list_moved = {
+    .sql = "SELECT o.id, o.recipient, o.state, o.reason, coalesce(m.error, o.error), o.wamid, "
+           "m.status, o.finished_at, m.status_at FROM outgoing o "
+           "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
+           "WHERE o.campaign_id = ?1 AND o.id > ?2 ORDER BY o.id LIMIT ?3"};
 
 /* Those who wait come first, so that one who moves meanwhile is not missed. */
 enum store_result store_list_campaign_outcomes(struct store *store, struct arena *arena,
@@ -75,7 +64,9 @@ enum store_result store_list_campaign_outcomes(struct store *store, struct arena
                                                struct store_campaign_outcome **outcomes,
                                                size_t *count) {
     struct buffer list = buffer_in(arena);
-    (walk->has_moved ? add_moved : add_waiting)(store, arena, walk, limit, &list);
+    struct statement *s = walk->has_moved ? &list_moved : &list_waiting;
+    sql_start(store, s, TEXT(walk->campaign_id), TEXT(walk->after), INTEGER((int64_t)limit));
+    add_outcomes(store, s, arena, &list);
     *outcomes = (struct store_campaign_outcome *)(void *)list.p;
     *count = list.n / sizeof **outcomes;
     const enum store_result result = sql_result(store);
