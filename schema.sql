@@ -10,6 +10,9 @@
 -- `switchboard init` creates this schema, or migrates an older database to it by the numbered steps
 -- in lib/store/move/schema_steps.c. The version is 1 until the first release, also when this file changes.
 --
+-- The tables up to line are those by which a request is authorized: a CGI that needs no other one
+-- reads only these (lib/engine/sqlite_part.h).
+--
 -- Each row that belongs to one customer has the customer's user_id, or the account_id of an account
 -- (foreign_waba: the line_id of a line), which belongs to one customer for good: so the rows can be
 -- divided by customer.
@@ -79,6 +82,31 @@ CREATE INDEX session_member ON session (member_id, created_at, id);
 CREATE INDEX session_user ON session (user_id, member_id);
 CREATE INDEX session_age ON session (expires_at);
 
+-- The second factor of a member: a secret that the member's authenticator app has too (RFC 6238).
+CREATE TABLE factor (
+    member_id    TEXT PRIMARY KEY REFERENCES member (id),
+    secret       BLOB NOT NULL,       -- sealed
+    last_step    INTEGER NOT NULL,    -- the latest time step whose code was used
+    created_at   INTEGER NOT NULL,
+    confirmed_at INTEGER              -- NULL: it is being set up, and no login asks for it
+) STRICT;
+
+-- API tokens with a part of the scopes of the user's main token, and an end. Only the hash is stored.
+CREATE TABLE scoped_token (
+    id         TEXT PRIMARY KEY,      -- tok_...
+    user_id    TEXT NOT NULL REFERENCES "user" (id),
+    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
+    name       TEXT NOT NULL,         -- what it is for
+    last4      TEXT NOT NULL,         -- its last characters
+    scopes     TEXT NOT NULL,         -- words, separated by one space (lib/web/scope.h)
+    created_by TEXT NOT NULL,         -- the name of who made it
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,               -- NULL: never
+    last_used_at INTEGER,             -- NULL: not yet; written once an hour at most
+    line_ids   TEXT                   -- lin_..., separated by one space; NULL: all lines
+) STRICT;
+CREATE INDEX scoped_token_user ON scoped_token (user_id, id);
+
 -- The plans of a user: at most one primary plan, which decides on access (spec 5), and add-ons.
 CREATE TABLE plan (
     user_id    TEXT NOT NULL REFERENCES "user" (id),
@@ -137,6 +165,12 @@ CREATE TRIGGER api_token_settings_insert AFTER INSERT ON api_token BEGIN
 CREATE TRIGGER api_token_settings_update AFTER UPDATE ON api_token BEGIN
     UPDATE settings_version SET version = random(); END;
 CREATE TRIGGER api_token_settings_delete AFTER DELETE ON api_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER scoped_token_settings_insert AFTER INSERT ON scoped_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER scoped_token_settings_update AFTER UPDATE OF id, user_id, hash, name, scopes, expires_at, line_ids ON scoped_token BEGIN
+    UPDATE settings_version SET version = random(); END;
+CREATE TRIGGER scoped_token_settings_delete AFTER DELETE ON scoped_token BEGIN
     UPDATE settings_version SET version = random(); END;
 CREATE TRIGGER plan_settings_insert AFTER INSERT ON plan BEGIN
     UPDATE settings_version SET version = random(); END;
@@ -628,29 +662,6 @@ CREATE TABLE foreign_waba (
 ) STRICT;
 CREATE INDEX foreign_waba_age ON foreign_waba (last_at);
 
--- API tokens with a part of the scopes of the user's main token, and an end. Only the hash is stored.
--- The table stands after those that a CGI reads first (lib/engine/sqlite_part.h).
-CREATE TABLE scoped_token (
-    id         TEXT PRIMARY KEY,      -- tok_...
-    user_id    TEXT NOT NULL REFERENCES "user" (id),
-    hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- SHA-256 of the token
-    name       TEXT NOT NULL,         -- what it is for
-    last4      TEXT NOT NULL,         -- its last characters
-    scopes     TEXT NOT NULL,         -- words, separated by one space (lib/web/scope.h)
-    created_by TEXT NOT NULL,         -- the name of who made it
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,               -- NULL: never
-    last_used_at INTEGER,             -- NULL: not yet; written once an hour at most
-    line_ids   TEXT                   -- lin_..., separated by one space; NULL: all lines
-) STRICT;
-CREATE INDEX scoped_token_user ON scoped_token (user_id, id);
-CREATE TRIGGER scoped_token_settings_insert AFTER INSERT ON scoped_token BEGIN
-    UPDATE settings_version SET version = random(); END;
-CREATE TRIGGER scoped_token_settings_update AFTER UPDATE OF id, user_id, hash, name, scopes, expires_at, line_ids ON scoped_token BEGIN
-    UPDATE settings_version SET version = random(); END;
-CREATE TRIGGER scoped_token_settings_delete AFTER DELETE ON scoped_token BEGIN
-    UPDATE settings_version SET version = random(); END;
-
 -- Links by which a person becomes a member. One that was accepted is deleted, and so is one whose
 -- maker may not give its role any more.
 CREATE TABLE invitation (
@@ -807,15 +818,6 @@ CREATE TABLE reply (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     UNIQUE (user_id, shortcut)
-) STRICT;
-
--- The second factor of a member: a secret that the member's authenticator app has too (RFC 6238).
-CREATE TABLE factor (
-    member_id    TEXT PRIMARY KEY REFERENCES member (id),
-    secret       BLOB NOT NULL,       -- sealed
-    last_step    INTEGER NOT NULL,    -- the latest time step whose code was used
-    created_at   INTEGER NOT NULL,
-    confirmed_at INTEGER              -- NULL: it is being set up, and no login asks for it
 ) STRICT;
 
 -- Codes that count once, each in the place of one of the app.

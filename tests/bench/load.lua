@@ -1,6 +1,7 @@
 -- The requests of wrk, and its results as one line of JSON after the word RESULT.
 --
 --     wrk ... -s load.lua URL -- get TOKEN
+--     wrk ... -s load.lua URL -- session COOKIE         by a session of the dashboard
 --     wrk ... -s load.lua URL -- send TOKEN LINE        texts to 1,000 recipients in turn
 --     wrk ... -s load.lua URL -- upstream TOKEN         the same, sent to the platform directly
 --     wrk ... -s load.lua URL -- webhook FILE           the lines of FILE (see webhooks.c), each once
@@ -11,6 +12,13 @@ local kinds = {}
 
 function kinds.get(token)
     wrk.headers["X-API-Token"] = token
+    requests[1] = wrk.format()
+end
+
+function kinds.session(cookie)
+    wrk.headers["Cookie"] = "__Host-switchboard=" .. cookie
+    wrk.headers["X-Switchboard"] = "1"
+    wrk.headers["Sec-Fetch-Site"] = "same-origin"
     requests[1] = wrk.format()
 end
 

@@ -97,6 +97,30 @@ row_added() {
     in_turn 1 "$rounds" 2 platform 'FastCGI send' "${controls[@]/%/ send}" 'CGI send'
 }
 
+# `me` by the main token, by a scoped token and by a session, one at a time and many.
+row_callers() {
+    local connections transport scoped password=bench-password-of-a-member session
+    scoped=$(switchboard scoped-token add $email --name bench --scope basic)
+    printf '%s\n' "$password" | switchboard user password $email >/dev/null
+    session=$(curl -sS --fail --max-time 30 -o /dev/null -D - -H 'X-Switchboard: 1' \
+        -H 'Content-Type: application/json' "$cgi/v2/session" \
+        -d "{\"email\":\"$email\",\"password\":\"$password\"}" |
+        sed -n 's/^Set-Cookie: __Host-switchboard=\([^;]*\);.*/\1/Ip')
+    [[ -n $session ]] || die 'the login gave no session'
+    contender 'CGI me, scoped token' cgi:me "$cgi/v2/me" get "$scoped"
+    contender 'CGI me, session' cgi:me "$cgi/v2/me" session "$session"
+    contender 'FastCGI me, scoped token' fcgi:me "$fcgi/v2/me" get "$scoped"
+    contender 'FastCGI me, session' fcgi:me "$fcgi/v2/me" session "$session"
+    for connections in 1 "${all_connections[@]}"; do
+        row=callers
+        ((connections > 1)) || row='one caller at a time'
+        for transport in CGI FastCGI; do
+            in_turn "$connections" "$rounds" 2 "$transport me" "$transport me, scoped token" \
+                "$transport me, session"
+        done
+    done
+}
+
 # The same message sent by /v2 and in the platform's own form (/vNN.N), one at a time and many.
 row_graph() {
     local connections

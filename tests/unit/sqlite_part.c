@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "store/heartbeat.h"
+#include "store/scoped_token.h"
 #include "store/upkeep.h"
 
 static char database[256];
@@ -44,6 +45,21 @@ static void check_accounts(struct store *store, size_t expected) {
     arena_free(&arena);
 }
 
+/* A main token, a scoped token and a session are looked up in the part. */
+static void check_callers(struct store *store) {
+    static const unsigned char hash[CRYPTO_HASH_SIZE];
+    struct store_user user;
+    struct store_scoped_token token;
+    struct store_session session;
+    struct arena arena;
+    arena_init(&arena, 1024 * 1024, NULL);
+    CHECK_INTEGER(store_authenticate(store, &arena, hash, &user), STORE_NOT_FOUND);
+    CHECK_INTEGER(store_authenticate_scoped(store, &arena, hash, &user, &token), STORE_NOT_FOUND);
+    CHECK_INTEGER(store_authenticate_session(store, &arena, hash, NULL, 1, &user, &session),
+                  STORE_NOT_FOUND);
+    arena_free(&arena);
+}
+
 static void check_heartbeat(struct store *store, enum store_result expected) {
     struct store_pulse pulse;
     CHECK_INTEGER(store_find_pulse(store, "courier", &pulse), expected);
@@ -65,6 +81,7 @@ static void check_part(void) {
         "UPDATE sqlite_schema SET sql = sql || ' (' WHERE name = 'flow'");
     struct store *store = open_reader();
     check_accounts(store, 1);
+    check_callers(store);
     check_heartbeat(store, STORE_CORRUPT);
     CHECK_HOLDS(store_reason(store), "malformed database schema (flow)");
     store_close(store);
