@@ -79,8 +79,9 @@ static inline bool is_phase(int round, int phase, int of) {
 }
 
 /* Waits for at most so many ms, differently in each twin and round. */
-static inline void pause_twin(int round, int most) {
-    usleep((useconds_t)((getpid() * 7919 + round * 104729) % (2 * most) * 500));
+static inline void pause_twin(int round, unsigned most) {
+    const uint64_t mixed = (uint64_t)getpid() * 7919 + (uint64_t)round * 104729;
+    usleep((useconds_t)(mixed % (2 * most) * 500));
 }
 
 /* --- the database --- */
