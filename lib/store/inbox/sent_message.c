@@ -5,6 +5,7 @@
 
 #include "store/claim.h"
 #include "store/count/usage_count.h"
+#include "store/count/user_number.h"
 #include "store/inbox/change.h"
 #include "store/inbox/flow_token.h"
 #include "store/inbox/thread.h"
@@ -12,13 +13,15 @@
 #include "store/outgoing/outgoing_row.h"
 #include "store/typing.h"
 
-/* Finds the contact that the identity leads to, locks it and sets the time of its update. False:
- * there is none, or on failure. */
+/* Locks the contact `id`, which the identity led to when it was read, or "", and sets the time of
+ * its update. If it does not lead there any more, the contact is found again. False: there is none,
+ * or on failure. */
 static bool touch_contact(struct store *store, const struct store_send *send, const char *identity,
                           char id[ID_SIZE]) {
     static struct statement s = {.sql = "UPDATE contact SET updated_at = ?2 WHERE id = ?1 "
                                         "AND " CONTACT_HAS("?3", "?4")};
-    while (contact_find(store, send->account_id, identity, id)) {
+    for (bool is_found = *id; is_found;
+         is_found = contact_find(store, send->account_id, identity, id)) {
         contact_lock(store, send->account_id, id);
         if (!sql_run(store, &s, TEXT(id), INTEGER(send->now), TEXT(send->account_id),
                      TEXT(identity)))
@@ -34,15 +37,24 @@ static const char *phone_of(const struct store_send *send) {
     return !send->phone ? NULL : send->wa_id ? send->wa_id : send->phone;
 }
 
-/* Finds the recipient's contact by the platform's phone or by the caller's, or inserts it. The
- * platform may normalize a phone (Brazil, Mexico): then both spellings lead to the contact. */
-static bool find_or_insert_contact(struct store *store, const struct store_send *send,
-                                   char id[ID_SIZE]) {
+static const char *identity_of(const struct store_send *send) {
+    return phone_of(send) ? phone_of(send) : send->bsuid;
+}
+
+static bool has_two_phones(const struct store_send *send) {
+    return phone_of(send) && strcmp(phone_of(send), send->phone) != 0;
+}
+
+/* Touches the recipient's contact, which the platform's phone led to when it was read, or "", or
+ * the caller's phone leads to; or inserts it. The platform may normalize a phone (Brazil, Mexico):
+ * then both spellings lead to the contact. */
+static bool touch_or_insert_contact(struct store *store, const struct store_send *send,
+                                    char id[ID_SIZE]) {
     const char *phone = phone_of(send);
-    const char *identity = phone ? phone : send->bsuid;
     const bool is_known =
-        touch_contact(store, send, identity, id) ||
-        (phone && strcmp(phone, send->phone) != 0 && touch_contact(store, send, send->phone, id));
+        touch_contact(store, send, identity_of(send), id) ||
+        (has_two_phones(send) && contact_find(store, send->account_id, send->phone, id) &&
+         touch_contact(store, send, send->phone, id));
     if (sql_failed(store))
         return false;
     if (!is_known) {
@@ -54,7 +66,7 @@ static bool find_or_insert_contact(struct store *store, const struct store_send 
                                                      .created_at = send->now}))
             return false;
     }
-    return !phone || strcmp(phone, send->phone) == 0 ||
+    return !has_two_phones(send) ||
            contact_upsert_alias(store, send->account_id, send->phone, id, send->now);
 }
 
@@ -89,17 +101,22 @@ struct stored {
     bool has_send;    /* the send: then the call is a repetition */
 };
 
-static bool read_stored(struct store *store, const struct store_send *send, struct stored *stored) {
+/* Reads it, and the contact that the recipient's identity leads to, or "", in one round trip. */
+static bool read_stored(struct store *store, const struct store_send *send, struct stored *stored,
+                        char contact_id[ID_SIZE]) {
     static struct statement s = {
         .sql = "SELECT id, source = 'api' FROM message WHERE line_id = ?1 AND wamid = ?2"};
     *stored = (struct stored){0};
     sql_start(store, &s, TEXT(send->line_id), TEXT(send->wamid));
-    if (!sql_row(store, &s))
-        return !sql_failed(store);
-    column_id(&s, 0, stored->id);
-    stored->has_send = column_integer(&s, 1) != 0;
-    sql_stop(&s);
-    return true;
+    contact_start_find(store, 0, send->account_id, identity_of(send));
+    if (sql_row(store, &s)) {
+        column_id(&s, 0, stored->id);
+        stored->has_send = column_integer(&s, 1) != 0;
+        sql_stop(&s);
+    }
+    if (!contact_read_found(store, 0, contact_id))
+        *contact_id = '\0';
+    return !sql_failed(store);
 }
 
 static bool insert_message(struct store *store, const struct store_send *send,
@@ -172,8 +189,21 @@ static bool read_campaign(struct store *store, const struct store_send *send,
     return ok;
 }
 
+/* Adds the message to the recipient's thread, whose contact is locked. */
+static void add_message(struct store *store, const struct store_send *send,
+                        const struct stored *stored, struct thread *thread) {
+    char thread_id[ID_SIZE];
+    thread_read_ahead(store, thread);
+    user_number_read_ahead(store, send->user_id);
+    if (change_next(store, send->user_id, &thread->change) &&
+        thread_upsert(store, thread, thread_id) && end_claim(store, send, thread, thread_id) &&
+        upsert_flow_token(store, send, send->wamid) &&
+        upsert_flow_token(store, send, send->flow_token))
+        write_message(store, send, stored, thread, thread_id);
+}
+
 enum store_result store_insert_send(struct store *store, const struct store_send *send) {
-    char contact_id[ID_SIZE], thread_id[ID_SIZE];
+    char contact_id[ID_SIZE];
     struct stored stored;
     struct thread thread = {.new_id = send->new_thread_id,
                             .user_id = send->user_id,
@@ -182,13 +212,8 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .at = send->now};
     while (sql_transact(store))
         if (lock_send(store, send) && outgoing_accept(store, send) &&
-            read_campaign(store, send, &thread) && read_stored(store, send, &stored) &&
-            !stored.has_send && find_or_insert_contact(store, send, contact_id) &&
-            change_next(store, send->user_id, &thread.change) &&
-            thread_upsert(store, &thread, thread_id) &&
-            end_claim(store, send, &thread, thread_id) &&
-            upsert_flow_token(store, send, send->wamid) &&
-            upsert_flow_token(store, send, send->flow_token))
-            write_message(store, send, &stored, &thread, thread_id);
+            read_campaign(store, send, &thread) && read_stored(store, send, &stored, contact_id) &&
+            !stored.has_send && touch_or_insert_contact(store, send, contact_id))
+            add_message(store, send, &stored, &thread);
     return sql_result(store);
 }

@@ -34,25 +34,42 @@ struct known {
     struct contact contact;
 };
 
+static struct statement find_known = {
+    .sql = "SELECT s.first_at, s.last_at, s.parent_bsuid, s.since, " CONTACT_COLUMNS
+           " FROM contact_sign s JOIN contact c "
+           "ON c.id = s.contact_id WHERE s.account_id = ?1 AND s.phone = ?2 AND s.bsuid = ?3 "
+           "ORDER BY s.since DESC LIMIT 1"};
+
+static const char *bsuid_of(const struct contact *who) {
+    return or_none(who->bsuid ? who->bsuid : who->parent_bsuid);
+}
+
+static void start_known(const struct occasion *o, const struct contact *who) {
+    sql_start(o->store, &find_known, TEXT(o->account_id), TEXT(or_none(who->phone)),
+              TEXT(bsuid_of(who)));
+}
+
+void identity_read_ahead(struct occasion *o, const struct contact *who) {
+    o->is_read_ahead = sql_reads_ahead(o->store);
+    if (o->is_read_ahead)
+        start_known(o, who);
+}
+
 /* Reads the sign with these identities; known->contact.id is NULL if there is none. */
-static bool read_known(const struct occasion *o, const struct contact *who, struct known *known) {
-    static struct statement s = {
-        .sql = "SELECT s.first_at, s.last_at, s.parent_bsuid, s.since, " CONTACT_COLUMNS
-               " FROM contact_sign s JOIN contact c "
-               "ON c.id = s.contact_id WHERE s.account_id = ?1 AND s.phone = ?2 AND s.bsuid = ?3 "
-               "ORDER BY s.since DESC LIMIT 1"};
-    *known =
-        (struct known){.sign = {.phone = or_none(who->phone),
-                                .bsuid = or_none(who->bsuid ? who->bsuid : who->parent_bsuid)}};
-    sql_start(o->store, &s, TEXT(o->account_id), TEXT(known->sign.phone), TEXT(known->sign.bsuid));
-    if (!sql_row(o->store, &s))
+static bool read_known(const struct occasion *o, const struct contact *who, bool is_started,
+                       struct known *known) {
+    struct statement *s = &find_known;
+    *known = (struct known){.sign = {.phone = or_none(who->phone), .bsuid = bsuid_of(who)}};
+    if (!is_started)
+        start_known(o, who);
+    if (!sql_row(o->store, s))
         return !sql_failed(o->store);
-    known->sign.first_at = column_integer(&s, 0);
-    known->sign.last_at = column_integer(&s, 1);
-    known->sign.parent = column_text(&s, 2, o->arena);
-    known->sign.since = column_integer(&s, 3);
-    known->contact = contact_of_row(&s, 4, o->arena);
-    sql_stop(&s);
+    known->sign.first_at = column_integer(s, 0);
+    known->sign.last_at = column_integer(s, 1);
+    known->sign.parent = column_text(s, 2, o->arena);
+    known->sign.since = column_integer(s, 3);
+    known->contact = contact_of_row(s, 4, o->arena);
+    sql_stop(s);
     return true;
 }
 
@@ -86,8 +103,8 @@ static bool try_usual(const struct occasion *o, const struct contact *who, struc
     struct known known;
     const char *locked = NULL;
     *is_done = false;
-    for (;;) {
-        if (!read_known(o, who, &known))
+    for (bool is_started = o->is_read_ahead;; is_started = false) {
+        if (!read_known(o, who, is_started, &known))
             return false;
         if (!is_usual(o, who, &known))
             return true;

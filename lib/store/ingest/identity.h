@@ -19,7 +19,12 @@ struct occasion {
     int64_t at;         /* the platform's timestamp, ms */
     int64_t now;        /* the gateway's clock: for ids and rows */
     const char *new_id; /* of a contact if there is none; NULL: none is inserted */
+    bool is_read_ahead; /* set by identity_read_ahead */
 };
+
+/* On a server, starts to read what identity_resolve reads first; the caller reads something else
+ * before it calls that, or never calls it. */
+void identity_read_ahead(struct occasion *occasion, const struct contact *who);
 
 /* Finds the account's contact with the identities of `who`, adds the identities that it lacks, and
  * merges or divides contacts where the payload shows that they are one person or two. A contact

@@ -156,14 +156,15 @@ bool ingest_message(struct ingest *in, struct store_update *update) {
     const struct update_message *message = &update->message;
     struct stored_message known;
     struct contact contact;
+    struct occasion occasion = ingest_occasion(in, message->timestamp, ingest_id(in, "con_"));
     bool unused;
+    identity_read_ahead(&occasion, &message->who);
     if (!stored_message_find_locked(in, message->wamid, &known, &contact))
         return false;
     if (known.is_erased)
         return ingest_skip_erased(in, update);
     if (known.id[0])
         return handle_known(in, update, &known);
-    const struct occasion occasion = ingest_occasion(in, message->timestamp, ingest_id(in, "con_"));
     if (!identity_resolve(&occasion, &message->who, &contact))
         return false;
     if (!contact.id)
