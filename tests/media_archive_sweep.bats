@@ -210,7 +210,7 @@ check_erased() { # WHAT
 
 @test "a sender that is killed or given an error at any point of a copy: the file is whole or absent, and copied next" {
     sweep_rows copy <<'END'
-copy KILL 250 getpeername
+copy KILL 250 connect
 copy errors 250 mkdirat
 END
 }
@@ -230,5 +230,5 @@ END
 }
 
 @test "no file of a person stays who is erased after the sender was killed at any point of a copy" {
-    sweep erased erased KILL 150 getpeername
+    sweep erased erased KILL 150 connect
 }
