@@ -97,7 +97,7 @@ $(SOAK_PROGRAMS): LIBS = $(SODIUM) $(CURL) -lpthread
 # The programs themselves, each with another name for its `main`, and the simulator, which has
 # functions of the C library and of libcurl instead of the libraries' own.
 WORLD := $(BUILD)/world
-WORLD_CGI := campaigns messages platform threads
+WORLD_CGI := campaigns messages outgoing platform threads
 WORLD_TOOLS := courier sender switchboard
 WORLD_OBJECTS := $(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o) \
     $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/world/*.c)) $(ADMIN_OBJECTS) $(BUILD)/linked.o

@@ -161,6 +161,8 @@ void campaigns_accepted(const char *text, const char *wamid) {
         world_violate("person %zu of campaign %zu got it twice", person, number);
     if (list[number].stopped < world_now() - POST_SECONDS * SECOND)
         world_violate("person %zu got campaign %zu, which does not run", person, number);
+    if (opt_outs_forbid(to->phone))
+        world_violate("%s got campaign %zu and does not want marketing", to->phone, number);
     to->wamid = wamid;
     to->accepted_at = world_now();
 }

@@ -16,6 +16,7 @@
 
 int campaigns_main(int argc, char **argv);
 int messages_main(int argc, char **argv);
+int outgoing_main(int argc, char **argv);
 int platform_main(int argc, char **argv);
 int threads_main(int argc, char **argv);
 int courier_main(int argc, char **argv);
@@ -50,6 +51,7 @@ static const struct {
 } programs[] = {
     {"/v2/campaigns", campaigns_main},
     {"/v2/messages", messages_main},
+    {"/v2/opt-outs", outgoing_main},
     {"/platform/webhook", platform_main},
     {NULL, NULL},
 };

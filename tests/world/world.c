@@ -301,7 +301,10 @@ static void perform(const struct act *act, size_t number) {
     case ACT_TOKEN: gateway_replace_token(random); break;
     case ACT_CROWD: people_write_crowd(act); break;
     case ACT_ERASE: erasures_request(act); break;
-    case ACT_CAMPAIGN: campaigns_make(act); break;
+    case ACT_CAMPAIGN:
+        campaigns_make(act);
+        opt_outs_add(act);
+        break;
     case ACT_KINDS: break;
     }
 }
@@ -426,6 +429,7 @@ static void begin(uint64_t seed) {
     clients_begin();
     queue_begin();
     campaigns_begin();
+    opt_outs_begin();
 }
 
 /* Lets the time pass in which messages are kept; then nothing of them is left. */

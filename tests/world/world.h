@@ -35,7 +35,7 @@ enum act_kind {
     ACT_TOKEN,    /* the operator makes a new token, which ends the old one */
     ACT_CROWD,    /* an event of the user whose receivers all hang */
     ACT_ERASE,    /* the operator erases a person, in place of a move */
-    ACT_CAMPAIGN, /* the operator makes a campaign, in place of a send */
+    ACT_CAMPAIGN, /* the operator makes a campaign and an opt-out, in place of a send */
     ACT_KINDS
 };
 
@@ -228,6 +228,13 @@ bool campaigns_are_done(void);
 bool campaigns_await_sender(void); /* one is to be started */
 /* Each person got it once at most, and the rows say so. */
 void campaigns_check(void);
+
+/* --- opt-outs (opt_outs.c) --- */
+
+void opt_outs_begin(void);
+void opt_outs_add(const struct act *act);
+/* Whether the person with the number does not want marketing, and the gateway has answered so. */
+bool opt_outs_forbid(const char *phone);
 
 /* --- rules of the database (rules.c) --- */
 
