@@ -117,6 +117,34 @@ prefers() {
         ORDER BY id" | uniq | xargs)" "opt_out.create $ACCOUNT opt_out.delete $ACCOUNT"
 }
 
+@test "GET with \`to\` finds the opt-outs of a person by any identity, and of no other" {
+    local phone=15552005001 user=US.p5001
+    take "$(payload "$(inbound wamid.listed $phone $user)")"
+    db "INSERT INTO contact_alias (account_id, identity, contact_id, created_at)
+        SELECT account_id, '15552005009', id, 1 FROM contact WHERE phone = '$phone'"
+    opt_out '"to":"15552005002"'
+    opt_out '"to":"15552005009"'
+    opt_out "\"recipient\":\"$user\""
+    local by
+    for by in $phone %2B1-555-200-5001 15552005009 $user; do
+        api GET "/v2/opt-outs?phoneNumberId=$LINE&to=$by"
+        assert_conventions
+        assert_equal "$(listed)" "[[\"15552005009\",\"api\"],[\"$user\",\"api\"]]"
+    done
+    api GET "/v2/opt-outs?phoneNumberId=$LINE&to=$phone&limit=1"
+    assert_equal "$(listed)" '[["15552005009","api"]]'
+    api GET "/v2/opt-outs?phoneNumberId=$LINE&to=$phone&limit=1&after=$(
+        value .data.paging.cursors.after)"
+    assert_equal "$(listed)" "[[\"$user\",\"api\"]]"
+    assert_json .data.paging.cursors.after null
+    api GET "/v2/opt-outs?phoneNumberId=$LINE&to=15552005002"
+    assert_equal "$(listed)" '[["15552005002","api"]]'
+    api GET "/v2/opt-outs?phoneNumberId=$LINE&to=15552005003"
+    assert_equal "$(listed)" '[]'
+    api GET "/v2/opt-outs?phoneNumberId=$LINE&to=abc"
+    assert_error 400 VALIDATION_ERROR to
+}
+
 @test "a line of another user, a person who is none, and a cursor that is none are refused" {
     request POST "/v2/opt-outs?phoneNumberId=$LINE" --as "$OTHER_TOKEN" -d '{"to":"15552000001"}'
     assert_error 403 FORBIDDEN

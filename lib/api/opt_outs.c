@@ -6,16 +6,13 @@
 #include "payload/recipient.h"
 #include "store/opt_out.h"
 
-const struct field opt_outs_query[] = {SELECTOR_FIELDS, PAGING_FIELDS, {0}};
+#define PERSON                                                                                     \
+    .name = "to", .type = FIELD_STRING, .rule = &recipient_any_rule, .example = "15550007000"
+
+const struct field opt_outs_query[] = {SELECTOR_FIELDS, {PERSON}, PAGING_FIELDS, {0}};
 const struct field opt_outs_add_query[] = {SELECTOR_FIELDS, {0}};
 const struct field opt_outs_fields[] = {RECIPIENT_FIELDS, {0}};
-const struct field opt_outs_delete_query[] = {SELECTOR_FIELDS,
-                                              {.name = "to",
-                                               .type = FIELD_STRING,
-                                               .required = true,
-                                               .rule = &recipient_any_rule,
-                                               .example = "15550007000"},
-                                              {0}};
+const struct field opt_outs_delete_query[] = {SELECTOR_FIELDS, {PERSON, .required = true}, {0}};
 
 static void write_row(struct json_writer *out, const struct store_opt_out *row) {
     json_write_object(out, NULL);
@@ -28,6 +25,7 @@ static void write_row(struct json_writer *out, const struct store_opt_out *row) 
 /* One more than the limit shows that there are more. */
 int opt_outs_get(struct request *rq) {
     const struct caller *caller = rq->caller;
+    const struct slice to = query_get(&rq->query, "to");
     const size_t limit = paging_limit(rq);
     const char *parts[2] = {NULL};
     struct store_opt_out *rows;
@@ -36,8 +34,14 @@ int opt_outs_get(struct request *rq) {
     size_t count;
     if (cursor_read(rq, "after", "opt-outs", parts, 2) < 0 || selector_choose(rq, &account))
         return -1;
-    enum store_result result = store_list_opt_outs(caller->store, rq->arena, account.id, parts[1],
-                                                   limit + 1, &rows, &count);
+    const struct store_opt_out_filter filter = {
+        .account_id = account.id,
+        .identity = to.p ? recipient_stored(rq->arena, to) : NULL,
+        .after = parts[1],
+        .limit = limit + 1,
+    };
+    enum store_result result =
+        store_list_opt_outs(caller->store, rq->arena, &filter, &rows, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     const bool has_more = count > limit;

@@ -30,9 +30,17 @@ enum store_result store_find_opt_out(struct store *store, struct arena *arena,
                                      const char *account_id, const char *identity,
                                      struct store_opt_out *row);
 
-/* Lists those of the account in the order of their identities, after `after`; NULL: the first. */
+/* Which rows a list has. */
+struct store_opt_out_filter {
+    const char *account_id;
+    const char *identity; /* only those of the person whose identity it is; NULL: all */
+    const char *after;    /* an identity; NULL: from the first */
+    size_t limit;
+};
+
+/* Lists rows in the order of their identities. */
 enum store_result store_list_opt_outs(struct store *store, struct arena *arena,
-                                      const char *account_id, const char *after, size_t limit,
+                                      const struct store_opt_out_filter *filter,
                                       struct store_opt_out **rows, size_t *count);
 
 /* Whether the person has opted out by any of the identities of its contact, former ones too. */

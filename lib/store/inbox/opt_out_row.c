@@ -88,16 +88,37 @@ enum store_result store_find_opt_out(struct store *store, struct arena *arena,
     return sql_found(store, found);
 }
 
+/* The rows of a person are few, and found by their identities: an order by the index would read all
+ * rows of the account. */
+static void start_list(struct store *store, const struct store_opt_out_filter *filter,
+                       struct statement **s) {
+    static struct statement all = {.sql = "SELECT identity, source, since FROM opt_out "
+                                          "WHERE account_id = ?1 AND identity > ?2 "
+                                          "ORDER BY identity LIMIT ?3"};
+    static struct statement of_person = {.sql = "SELECT identity, source, since FROM opt_out "
+                                                "WHERE " OF_PERSON " AND identity || '' > ?4 "
+                                                "ORDER BY identity LIMIT ?5"};
+    const char *after = filter->after ? filter->after : "";
+    const int64_t limit = (int64_t)filter->limit;
+    char contact_id[ID_SIZE];
+    *s = filter->identity ? &of_person : &all;
+    if (!filter->identity) {
+        sql_start(store, *s, TEXT(filter->account_id), TEXT(after), INTEGER(limit));
+        return;
+    }
+    find_contact(store, filter->account_id, filter->identity, contact_id);
+    sql_start(store, *s, TEXT(filter->account_id), TEXT(filter->identity), TEXT(contact_id),
+              TEXT(after), INTEGER(limit));
+}
+
 enum store_result store_list_opt_outs(struct store *store, struct arena *arena,
-                                      const char *account_id, const char *after, size_t limit,
+                                      const struct store_opt_out_filter *filter,
                                       struct store_opt_out **rows, size_t *count) {
-    static struct statement s = {.sql = "SELECT identity, source, since FROM opt_out "
-                                        "WHERE account_id = ?1 AND identity > ?2 "
-                                        "ORDER BY identity LIMIT ?3"};
     struct buffer list = buffer_in(arena);
-    sql_start(store, &s, TEXT(account_id), TEXT(after ? after : ""), INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        const struct store_opt_out row = read_row(&s, arena);
+    struct statement *s;
+    start_list(store, filter, &s);
+    while (sql_row(store, s)) {
+        const struct store_opt_out row = read_row(s, arena);
         buffer_add(&list, &row, sizeof row);
     }
     *rows = (struct store_opt_out *)(void *)list.p;
