@@ -16,6 +16,7 @@ export const PAGES = [
     {path: '/campaigns', module: 'campaigns', icon: 'send', section: 'messaging', need: 'read'},
     {path: '/campaigns/-/new', module: 'campaign_new'},
     {path: '/campaigns/:id', module: 'campaign'},
+    {path: '/optouts', module: 'opt_outs', icon: 'block', section: 'messaging', need: 'read'},
     {path: '/replies', module: 'replies', icon: 'reply', section: 'messaging', need: 'read'},
     {path: '/forms', module: 'forms', icon: 'forms', section: 'messaging'},
     {path: '/forms/-/new', module: 'form_new'},

@@ -3,6 +3,7 @@ import {call, serverTime} from '../api.js';
 import {el, fill} from '../dom.js';
 import {number, t} from '../i18n.js';
 import {icon} from '../icons.js';
+import {recipientOf} from '../recipient.js';
 import {filled} from '../replies.js';
 import {session} from '../session.js';
 import {mayAnswer} from '../team.js';
@@ -29,12 +30,6 @@ const MOST_FILES = 30;
 const SILENT = { // why nothing is sent in these states
     blocked: 'inbox.blockedText', archived: 'inbox.archivedText', viewer: 'inbox.viewerText',
 };
-
-// The recipient's fields of a send: the phone, else the business-scoped user id.
-export function recipientOf(contact) {
-    return contact.phone ? {to: contact.phone}
-        : {recipient: contact.userId ?? contact.parentUserId};
-}
 
 // How the messages of a thread can be answered: open, closed (templates only), blocked, archived,
 // viewer (by others).

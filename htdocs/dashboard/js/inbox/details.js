@@ -3,10 +3,13 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {savePerson} from '../download.js';
 import {dateTime, t} from '../i18n.js';
+import {optIn, optOut, sourceText} from '../opt_outs.js';
+import {recipientOf} from '../recipient.js';
 import {address, go} from '../router.js';
+import {may} from '../session.js';
 import {mayManage} from '../team.js';
-import {button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loading, moment,
-    toast} from '../ui.js';
+import {badge, button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loaded,
+    loading, moment, toast} from '../ui.js';
 import {isCall, nameOf, phoneText, summary} from './describe.js';
 import {canReact, ticks} from './bubble.js';
 
@@ -97,6 +100,29 @@ function dataActions(contact, close, show) {
     return {nodes, set};
 }
 
+// Whether the person wants no marketing, and what changes that.
+function marketing(contact) {
+    const {accountId} = contact, person = recipientOf(contact);
+    const to = person.to ?? person.recipient;
+    async function change(work) {
+        await work();
+        await state.reload();
+        state.root.querySelector('button')?.focus();
+    }
+    const state = loaded(async () => {
+        const {items: [row]} = await call('GET', '/v2/opt-outs', {query: {accountId, to}});
+        if (!row)
+            return may('send') && button(t('optOuts.markAdd'),
+                () => change(() => optOut(accountId, person)), {icon: 'block'});
+        return [el('p', {}, badge('warn', t('optOuts.mark')), ' ', sourceText(row), ' · ',
+            dateTime(row.since)),
+        may('send') && button(t('optOuts.allow'), () => change(() => optIn(accountId, row)))];
+    });
+    if (to)
+        state.reload();
+    return to && state.root;
+}
+
 // Shows what is stored of a contact. `lines`: Map(line id -> line).
 export function showContact(contact, lines) {
     return dialog(nameOf(contact), (close) => {
@@ -115,6 +141,7 @@ export function showContact(contact, lines) {
                 [t('contact.updated'), moment(full.updatedAt, {isExact: true})],
                 [t('contact.id'), el('code', {}, full.id)],
             ]),
+            marketing(full),
             full.threads.length > 1 && el('div', {}, el('h3', {}, t('contact.threads')),
                 otherThreads(full.threads, lines, close)),
             full.blocks.length > 0 && el('p', {}, t('contact.blockedOn', {
