@@ -235,6 +235,11 @@ END
     browse later later "$root/tools/demo/media/parcel.jpg"
 }
 
+@test "a template is queued for later from its dialog, once after a lost answer, and what was typed stays" {
+    have_pulse
+    browse later template
+}
+
 @test "what was not sent at its time is shown with its reason, and sent again where it cannot arrive twice" {
     local phone=16505551802
     have_pulse

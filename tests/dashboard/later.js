@@ -114,6 +114,73 @@ exports.later = async ({page, open, logIn, step, api, BASE}, file) => {
     await untilCount(page.locator('.message.later'), 0);
 };
 
+// A template for an hour outside the 24 hours, where no text can be sent.
+exports.template = async ({page, open, logIn, step, api, BASE}) => {
+    const person = {phone: '16505551803', name: 'Tilda Template'};
+    await platform(BASE, {...person, kind: 'text', text: 'Bye',
+        timestamp: String(Math.floor(Date.now() / 1000) - 90000)});
+    await logIn();
+    await openThread({page, open}, person.name);
+    await page.getByRole('button', {name: 'Choose a template'}).click();
+    await page.getByRole('button', {name: /^order_shipped/}).click();
+    const chosen = page.getByRole('dialog').first();
+    const dialog = page.getByRole('dialog', {name: 'Send later'});
+    const time = dialog.getByLabel('Date and time');
+    const submit = dialog.getByRole('button', {name: 'Queue'});
+    const later = () => chosen.getByRole('button', {name: 'Send later'}).click();
+    step('what is missing is asked for before the time');
+    await chosen.getByLabel('Text 1').fill('Tilda');
+    await later();
+    await untilFocus(page, 'name', 'body.2');
+    await untilCount(dialog, 0);
+    await chosen.getByLabel('Text 2').fill('Q-1');
+    await chosen.getByLabel('End of the URL').fill('Q-1');
+    step('a time that is over is refused, and leaving the question keeps what was typed');
+    await later();
+    await dialog.getByText('Europe/Berlin').waitFor();
+    await untilCount(dialog.getByText('24 hours to answer'), 0);
+    await time.fill((await timeIn(page, -1)).value);
+    await submit.click();
+    await dialog.getByText('Choose a time that is still to come.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({state: 'detached'});
+    await untilValue(chosen.getByLabel('Text 2'), 'Q-1');
+    step('after a lost answer the dialogs stay, and the repetition queues no second one');
+    await page.route('**/v2/templates/send', async (route) => {
+        await route.fetch();
+        await route.abort();
+    }, {times: 1});
+    const {value, iso} = await timeIn(page, 20);
+    await later();
+    await time.fill(value);
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    await submit.click();
+    await untilCount(page.getByRole('dialog'), 0);
+    const rows = await rowsOf(page, api, person.phone);
+    assert.deepEqual(rows.map(({state, sendAt}) => [state, sendAt]), [['queued', iso]]);
+    assert.deepEqual(rows[0].message.template.components[0], {type: 'body',
+        parameters: [{type: 'text', text: 'Tilda'}, {type: 'text', text: 'Q-1'}]});
+    step('it stands at the end of the conversation, and is cancelled there');
+    const mine = queuedRows(page, 'Hi Tilda, order Q-1 is on its way.');
+    await untilCount(mine, 1);
+    assert.equal(await mine.locator('time').getAttribute('datetime'), iso);
+    await mine.getByRole('button', {name: 'Cancel'}).click();
+    await untilCount(mine, 0);
+    step('a second one for the same time is another send');
+    await page.getByRole('button', {name: 'Choose a template'}).click();
+    await page.getByRole('button', {name: /^order_shipped/}).click();
+    for (const [label, text] of [['Text 1', 'Tilda'], ['Text 2', 'Q-1'], ['End of the URL', 'Q-1']])
+        await chosen.getByLabel(label).fill(text);
+    await later();
+    await time.fill(value);
+    await page.keyboard.press('Enter');
+    await untilCount(mine, 1);
+    assert.equal((await rowsOf(page, api, person.phone)).length, 2);
+    await mine.getByRole('button', {name: 'Cancel'}).click();
+    await untilCount(mine, 0);
+};
+
 // Queues the texts, for the test of their ends.
 exports.queueTexts = async ({page, logIn, api, BASE}, phone, ...texts) => {
     await platform(BASE, {phone, name: 'Edda Ended', kind: 'text', text: 'hello'});

@@ -339,22 +339,47 @@ export function composer({thread: first, seenChange, onSent, onQueued, onInput: 
         });
     }
 
+    function templateMessage({name, language, components, text}) {
+        return {path: '/v2/templates/send', text, draft: null,
+            body: {...common(), templateName: name, language,
+                ...(components.length ? {components} : {})}};
+    }
+
+    // Returns a function for chooseTemplate. The same template for the same time is queued once.
+    function templateLater() {
+        const id = newKey();
+        return async (read) => {
+            const isQueued = await sendLater({
+                windowEndsAt: null, // a template may be sent at any time
+                async make(sendAt) {
+                    const message = templateMessage(await read());
+                    return [{...message, body: {...message.body, sendAt}}];
+                },
+                keyOf: ({path, body}) => keyOf({id}, [path, body]),
+            });
+            onQueued(); // after a lost answer too: it may be queued
+            if (isQueued)
+                toast(t('inbox.later.done'));
+            return isQueued;
+        };
+    }
+
     async function sendTemplate() {
+        let isQueued = false;
+        const later = templateLater();
         const chosen = await chooseTemplate({
             phoneNumberId: thread.line.phoneNumberId, hasPhone: Boolean(thread.contact.phone),
             name: nameOf(thread.contact),
+            later: async (read) => (isQueued = Boolean(await later(read))),
         });
-        if (!chosen)
+        if (!chosen && !isQueued)
             return;
-        send([{
-            key: newKey(), path: '/v2/templates/send', text: chosen.text,
-            draft: null,
-            body: {...common(), templateName: chosen.name, language: chosen.language,
-                ...(chosen.components.length ? {components: chosen.components} : {})},
-        }]);
+        if (chosen)
+            send([{...templateMessage(chosen), key: newKey()}]);
         quoted = null;
         changed();
-        onSent();
+        if (chosen)
+            onSent();
     }
 
     async function unblock() {

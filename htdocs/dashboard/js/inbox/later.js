@@ -112,8 +112,8 @@ function checkTime(sendAt) {
 }
 
 // Asks for the time, in the time zone of the browser, and queues the messages that make(sendAt)
-// returns. After a failure the dialog stays, and what is written stays in any case. Resolves to
-// true, or undefined when the user has left the dialog.
+// returns or resolves to. After a failure the dialog stays, and what is written stays in any case.
+// Resolves to true, or undefined when the user has left the dialog.
 export function sendLater({windowEndsAt, make, keyOf}) {
     const now = serverTime();
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -133,7 +133,7 @@ export function sendLater({windowEndsAt, make, keyOf}) {
                 time.input.focus();
                 return;
             }
-            await queueMessages(make(sendAt), keyOf);
+            await queueMessages(await make(sendAt), keyOf);
             close(true);
         },
     }));

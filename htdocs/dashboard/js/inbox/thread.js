@@ -110,10 +110,16 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
     let isLeft = false; // it was marked as unread
     let hasTeam = false; // several members answer
     let shownNotes = null; // notesState of those that are shown
+    let queued = []; // what waits to be sent, or was not
+    let foundTemplates = 0; // how many definitions have come
     let search = null; // the search within the thread, while it is open
     const root = el('section', {class: 'thread-view', 'aria-labelledby': 'thread-name'});
     const head = el('header', {class: 'thread-head'});
-    const templates = definitions(thread.line.phoneNumberId, () => list.redraw());
+    const templates = definitions(thread.line.phoneNumberId, () => {
+        list.redraw();
+        foundTemplates += 1;
+        showQueue();
+    });
     const list = messageList({
         thread: {...thread, name: nameOf(thread.contact)},
         definitionOf: (name, language) => templates.find(name, language),
@@ -297,18 +303,23 @@ export function threadView({thread: first, lines, onThread, listAddress}) {
         ({entry}) => pending(entry, writer.edit)));
     }
 
-    // Reads the sends that wait or were not made, and shows them at the end.
+    // Shows the sends that wait or were not made at the end, anew when a definition has come.
+    function showQueue() {
+        list.steady(() => update(queue, queued.map((row) => ({row, foundTemplates})),
+            ({row}) => row.id, ({row}) => queuedRow(row, {
+                phoneNumberId: thread.line.phoneNumberId,
+                definitionOf: (name, language) => templates.find(name, language),
+                cancel: (one) => changeQueue(() => cancelQueued(one)),
+                retry: (one) => changeQueue(() => retryQueued(one)),
+                edit: (one, text) => changeQueue(() => cancelQueued(one),
+                    () => writer.edit({id: null, text, quoted: null, files: []})),
+            })));
+        queue.hidden = !queued.length;
+    }
+
     async function drawQueue() {
-        const rows = await readQueued(thread);
-        list.steady(() => update(queue, rows, ({id}) => id, (row) => queuedRow(row, {
-            phoneNumberId: thread.line.phoneNumberId,
-            definitionOf: (name, language) => templates.find(name, language),
-            cancel: (one) => changeQueue(() => cancelQueued(one)),
-            retry: (one) => changeQueue(() => retryQueued(one)),
-            edit: (one, text) => changeQueue(() => cancelQueued(one),
-                () => writer.edit({id: null, text, quoted: null, files: []})),
-        })));
-        queue.hidden = !rows.length;
+        queued = await readQueued(thread);
+        showQueue();
     }
 
     // Changes a row of the queue. One that the sender has taken is refused, and shown anew.

@@ -48,8 +48,10 @@ function listOf(templates, options, onChoose) {
     }), list];
 }
 
-// Resolves to {name, language, components, text}, or undefined if nothing was chosen. options:
-// {phoneNumberId, hasPhone, name (of the recipient)}.
+// Resolves to {name, language, components, text}, or undefined if there is nothing to send now.
+// options: {phoneNumberId, hasPhone, name (of the recipient), later(read)}. `later` asks for a
+// time, calls read() for the same object, and resolves to true when it is queued; else the dialog
+// stays.
 export function chooseTemplate(options) {
     return dialog(t('templates.choose'), (close) => {
         const box = el('div', {class: 'stack'}, loading());
@@ -63,15 +65,20 @@ export function chooseTemplate(options) {
         function showFields(definition) {
             const own = variableFields(definition);
             const {name, language} = definition;
-            fill(box, el('div', {class: 'template-send'},
-                form({
-                    fields: own.fields, submit: t('templates.sendTo', {name: options.name}),
-                    async onSubmit() {
-                        const components = await own.values(options.phoneNumberId);
-                        close({name, language, components, text: own.text()});
-                    },
-                    actions: [button(t('templates.other'), showList)],
-                }), own.preview));
+            const read = async () => ({name, language, text: own.text(),
+                components: await own.values(options.phoneNumberId)});
+            const filled = form({
+                fields: own.fields, submit: t('templates.sendTo', {name: options.name}),
+                onSubmit: async () => close(await read()),
+                actions: [
+                    button(t('inbox.later.open'), async () => {
+                        if (filled.reportValidity() && await options.later(read))
+                            close();
+                    }, {icon: 'clock'}),
+                    button(t('templates.other'), showList),
+                ],
+            });
+            fill(box, el('div', {class: 'template-send'}, filled, own.preview));
             box.querySelector('input, button')?.focus();
         }
 
