@@ -183,7 +183,7 @@ LIBRARY_SOURCES := $(filter-out $(if $(filter 1,$(POSTGRESQL)),,lib/engine/postg
 LIBRARY_OBJECTS := $(LIBRARY_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/lib/store/move/schema.o \
     $(if $(filter 1,$(POSTGRESQL)),$(BUILD)/lib/store/move/schema_postgresql.o) \
     $(if $(PROBE),$(BUILD)/tests/probe.o)
-ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c))
+ADMIN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/admin/*.c tools/admin/*/*.c))
 POOL_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/supervisor/*.c))
 SANDBOX_DATA := $(wildcard tools/sandbox/*/*.json \
     $(addprefix tools/sandbox/phone/*.,html css js svg)) \

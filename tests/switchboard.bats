@@ -730,6 +730,55 @@ Premium|1|'
     assert_equal "$(sed -n 3p "$body" | tr -s ' ')" "8002 +15550000002 Sales $second CLOUD_API archived, unregistered, coexisting"
 }
 
+# --- opt-outs ---
+
+@test "opt-out add opts a person out once, list shows the rows in pages or of one person" {
+    make_some
+    local long
+    long=US.ENT.$(printf 'a%.0s' {1..128})
+    done_quietly opt-out add "$ACCOUNT" '+49 (151) 234-567.89'
+    prints '4915123456789 gets no marketing'
+    db "UPDATE opt_out SET source = 'error'"
+    done_quietly opt-out add "$ACCOUNT" 4915123456789
+    done_quietly opt-out add "$ACCOUNT" "$long" --json
+    assert_body_is "{\"accountId\":\"$ACCOUNT\",\"identity\":\"$long\",\"optedOut\":true}
+"
+    done_quietly opt-out add "$ACCOUNT" US.zzz1
+    list_as_json opt-out list "$ACCOUNT"
+    assert_json '[.[] | .identity, .source]' \
+        "[\"4915123456789\",\"error\",\"$long\",\"api\",\"US.zzz1\",\"api\"]"
+    assert_that 'all(keys == ["identity","since","source"])'
+    list_as_json opt-out list "$ACCOUNT" --after "$long" --limit 1
+    assert_json '[.[].identity]' '["US.zzz1"]'
+    list_as_json opt-out list "$ACCOUNT" +4915123456789
+    assert_json '[.[].identity]' '["4915123456789"]'
+    list_as_json opt-out list "$ACCOUNT" 4915123456780
+    assert_json . '[]'
+    fails_with 'there is no account acc_none' opt-out add acc_none 4915123456789
+    fails_with 'there is no account acc_none' opt-out list acc_none
+    usage_error 'PHONE_OR_BSUID `Ann`' opt-out add "$ACCOUNT" Ann
+    assert_equal "$(db "SELECT action || ' ' || object_id FROM trail
+        WHERE action LIKE 'opt-out.%' ORDER BY id" | uniq)" "opt-out.add $ACCOUNT"
+}
+
+@test "opt-out remove ends the opt-out of a person by each identity, and fails where there is none" {
+    make_some
+    done_quietly opt-out add "$ACCOUNT" 4915123456789
+    done_quietly opt-out add "$ACCOUNT" US.abc1
+    db "INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at)
+        VALUES ('con_both', '$ACCOUNT', '4915123456789', 'US.abc1', 1, 1)"
+    done_quietly opt-out remove "$ACCOUNT" US.abc1
+    prints 'US.abc1 gets marketing again'
+    assert_equal "$(db 'SELECT count(*) FROM opt_out')" 0
+    fails_with '4915123456789 has not opted out' opt-out remove "$ACCOUNT" +4915123456789
+    done_quietly opt-out add "$ACCOUNT" 4915123456789
+    done_quietly opt-out remove "$ACCOUNT" 4915123456789 --json
+    assert_body_is "{\"accountId\":\"$ACCOUNT\",\"identity\":\"4915123456789\",\"optedOut\":false}
+"
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE action = 'opt-out.remove'
+        AND object_id = '$ACCOUNT'")" 2
+}
+
 # --- contacts (spec 2.3, 3) ---
 
 blocks() {

@@ -279,6 +279,24 @@ const struct command commands[] = {
                 "read. One that broke off is no valid JSON. Files that the platform has are named\n"
                 "by their id and the path by which they can be downloaded."},
 
+    {.noun = "opt-out", .verb = "list", .needs = NEEDS_STORE, .run = opt_out_list,
+     .min_operands = 1, .max_operands = 2, .operands = {VALUE_ACCOUNT_ID, VALUE_IDENTITY},
+     .options = OPTION(LIMIT) | OPTION(AFTER),
+     .summary = "list who gets no marketing from a business account, or whether one does not",
+     .details = "SOURCE: `platform`, the person has stopped it in WhatsApp; `error`, the platform\n"
+                "refused it for that (131050); `api`, a program, a member or this command. With a\n"
+                "phone number or BSUID, lists the identities by which that person has opted out.\n"
+                "\n" PAGES},
+    {.noun = "opt-out", .verb = "add", .needs = NEEDS_STORE, .run = opt_out_add,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_ACCOUNT_ID, VALUE_IDENTITY},
+     .summary = "opt a person out: campaigns with marketing leave them out",
+     .details = "Running this again is harmless: the first source and time stay."},
+    {.noun = "opt-out", .verb = "remove", .needs = NEEDS_STORE, .run = opt_out_remove,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_ACCOUNT_ID, VALUE_IDENTITY},
+     .summary = "end the opt-out of a person, by each identity",
+     .details = "It does not change what the person has chosen in WhatsApp, which goes on refusing\n"
+                "marketing for that long."},
+
     {.noun = "message", .verb = "list", .needs = NEEDS_STORE, .run = message_list,
      .required = OPTION(CONTACT), .options = OPTION(LIMIT) | OPTION(AFTER),
      .summary = "list the messages from and to a contact, oldest first",

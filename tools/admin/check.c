@@ -29,7 +29,7 @@ static const char *check_label(const char *text) {
 }
 
 static const char *check_id(const char *text) {
-    return is_text(text, 64) && !strchr(text, ' ') ? NULL : "must be an id as `list` prints it";
+    return is_text(text, 160) && !strchr(text, ' ') ? NULL : "must be an id as `list` prints it";
 }
 
 static const char *check_email(const char *text) {

@@ -2,7 +2,7 @@
 #include "base/crypto.h"
 #include "base/seal.h"
 #include "command.h"
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "nouns.h"
 #include "platform_call.h"
 #include "setup/setup.h"

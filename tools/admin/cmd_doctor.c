@@ -17,7 +17,7 @@
 #include "base/seal.h"
 #include "base/target.h"
 #include "command.h"
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "linked.h"
 #include "nouns.h"
 #include "output.h"

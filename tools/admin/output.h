@@ -54,8 +54,8 @@ struct list {
     struct table table;
     const char *const *titles;
     size_t columns, widths[LIST_COLUMNS];
-    size_t left;    /* rows that may still be printed */
-    char after[80]; /* the id of the row printed last */
+    size_t left;     /* rows that may still be printed */
+    char after[160]; /* the id of the row printed last */
     bool has_begun, is_over;
 };
 

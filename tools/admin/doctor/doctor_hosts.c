@@ -1,8 +1,8 @@
 /* doctor: the hosts on one database, by the heartbeats of their couriers. */
+#include "../command.h"
+#include "../key_hosts.h"
 #include "base/target.h"
-#include "command.h"
 #include "doctor.h"
-#include "key_hosts.h"
 #include "store/upkeep.h"
 
 enum { CLOCK_OFF_MS = 2000 };

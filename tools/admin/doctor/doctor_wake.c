@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../key_hosts.h"
 #include "delivery/wake.h"
 #include "doctor.h"
-#include "key_hosts.h"
 #include "store/heartbeat.h"
 
 /* Returns why the service cannot use the directory; NULL: it can. */

@@ -4,9 +4,9 @@
 
 #include <sys/stat.h>
 
+#include "../command.h"
+#include "../output.h"
 #include "base/keyring.h"
-#include "command.h"
-#include "output.h"
 #include "store/upkeep.h"
 
 enum level { OK, WARN, FAIL };
