@@ -53,10 +53,12 @@ is_paused() {
 @test "a shop owner corrects a table, schedules a campaign, and resumes it after its template was paused" {
     start_sender
     browse campaigns walk
-    fault '{"match":{"path":"/messages"},"code":132015,"times":50}'
+    sandbox POST settings "{\"webhookUrl\":\"$BASE/platform/webhook\",\"templateMessages\":3,
+        \"automaticStatuses\":true,\"statusDelayMs\":1}" >/dev/null
     begin
     eventually is_paused
     browse campaigns paused
+    sandbox POST settings '{"webhookUrl":null,"automaticStatuses":false}' >/dev/null
     stop_senders
 }
 

@@ -4,9 +4,10 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const {findingsOfModes} = require('./frame.js');
+const {sandbox} = require('./sandbox.js');
 const {until, untilCount, untilText} = require('./until.js');
 
-const {SANDBOX} = process.env;
+const {LINE, SANDBOX} = process.env;
 
 const named = (page, name) => page.locator(`main [name="${name}"]`);
 const csv = (text, encoding) => ({name: 'kunden.csv', mimeType: 'text/csv',
@@ -15,7 +16,10 @@ const csv = (text, encoding) => ({name: 'kunden.csv', mimeType: 'text/csv',
 // As a German spreadsheet saves it: semicolons, CRLF, Windows-1252.
 const TABLE = csv(['Telefon;Vorname;Gutschein', '+49 151 1234567;Jürgen <b>;A1', '12;Ann;A2',
     '4915112345678;Ben;', '4915112345679;Cem;"A;4"', ''].join('\r\n'), 'latin1');
-const CORRECTED = csv('Telefon,Vorname,Gutschein\n4915112345670,Ann,A2\n4915112345678,Ben,A3\n');
+const MORE = Array.from({length: 60}, (_, i) => `49151200000${i + 10}`);
+const CORRECTED = csv(['Telefon,Vorname,Gutschein', '4915112345670,Ann,A2', '4915112345678,Ben,A3',
+    ...MORE.map((to, i) => `${to},Dora,D${i}`), ''].join('\n'));
+const PEOPLE = ['491511234567', '4915112345670', '4915112345678', '4915112345679', ...MORE];
 
 const button = (page, name) => page.getByRole('button', {name, exact: true});
 
@@ -48,10 +52,23 @@ async function refusesBadFiles(page, step) {
     assert.ok(!asked.includes('PUT'));
 }
 
-exports.walk = async (test) => {
-    const {page, open, logIn, api, step} = test;
+// The message goes to the owner's own number first.
+async function tries(page) {
+    const dialog = page.getByRole('dialog');
+    await button(page, 'Send a test').click();
+    await dialog.getByLabel('Recipient').fill('+49 151 9999-000');
+    await dialog.getByRole('button', {name: 'Send test'}).click();
+    await dialog.getByText('WhatsApp accepted the message').waitFor();
+    await dialog.getByRole('button', {name: 'Close'}).click();
+}
+
+// A shop in Lisbon.
+exports.walk = async ({page: first, open, logIn, newContext, api, step}) => {
     await logIn();
-    await open('/campaigns');
+    const context = await newContext({timezoneId: 'Europe/Lisbon'});
+    await context.addCookies(await first.context().cookies());
+    const page = await context.newPage();
+    await open('/campaigns', page);
     await page.getByText('No campaigns yet').waitFor();
     await page.getByRole('link', {name: 'New campaign'}).click();
     step('only approved templates are offered; the umlaut of the table stands in the message');
@@ -86,7 +103,9 @@ exports.walk = async (test) => {
     await named(page, 'table').setInputFiles(CORRECTED);
     await until(() => named(page, 'to').inputValue(), (value) => value === 'Telefon', 'to');
     await button(page, 'Add recipients').click();
-    await untilText(main, /2 recipients were added\.[^]*Recipients\s+4/);
+    await untilText(main, /62 recipients were added\.[^]*Recipients\s+64/);
+    step('the message is tested');
+    await tries(page);
     step('it is scheduled for tomorrow at nine, in the time zone of the browser');
     const tomorrow = await page.evaluate(() => {
         const time = new Date(Date.now() + 86400000);
@@ -100,28 +119,44 @@ exports.walk = async (test) => {
     await dialog.getByRole('button', {name: 'Cancel', exact: true}).click();
     await button(page, 'Schedule').click();
     await dialog.getByText(LIMIT).waitFor();
+    assert.equal(tomorrow.zone, 'Europe/Lisbon');
     await dialog.getByText(tomorrow.zone).waitFor();
     await dialog.locator('[name=sendAt]').fill('2020-01-01T09:00');
     await dialog.getByRole('button', {name: 'Schedule'}).click();
     await dialog.getByText('still to come').waitFor();
     await dialog.locator('[name=sendAt]').fill(tomorrow.local);
     await dialog.getByRole('button', {name: 'Schedule'}).click();
-    await untilText(main, /Scheduled/);
+    await untilText(main, /Scheduled[^]*, 9:00:00 AM \(Europe\/Lisbon\)/);
     await untilCount(named(page, 'table'), 0);
     const id = new URL(page.url()).hash.split('/').at(-1);
     const read = async () => JSON.parse((await api(page, 'GET', `/v2/campaigns/${id}`)).text).data;
     assert.equal((await read()).sendAt, tomorrow.iso);
 };
 
+// How many messages the platform has accepted for a person.
+async function acceptedFor(phone) {
+    const {entries} = await sandbox('GET', `chat?phoneNumberId=${LINE}&phone=${phone}`);
+    return entries.filter(({kind}) => kind === 'sent').length;
+}
+
+// The platform has paused the template after some of the messages.
 exports.paused = async (test) => {
-    const {page, open, logIn, step} = test;
+    const {page, open, logIn, step, api} = test;
     await logIn();
     await open('/campaigns');
     await page.getByRole('link', {name: '<i>Herbst</i>'}).click();
     const main = page.locator('main');
     step('the page says by itself that the platform has paused the template');
-    await untilText(main, /The platform paused this template/);
-    await untilText(main, /Waiting\s+4/);
+    await untilText(main, /The platform paused this template[^]*Look at the template before you/);
+    await untilText(main, /who has no message yet gets it after you resume/);
+    await until(() => main.innerText(), (text) => {
+        const [, waiting, accepted, delivered] =
+            text.match(/Waiting\s+(\d+)\s+Accepted\s+(\d+)\s+Delivered\s+(\d+)/) ?? [];
+        return waiting > 0 && delivered >= 3 && Number(waiting) + Number(accepted) === 64;
+    }, 'some delivered, and the rest waiting');
+    const id = new URL(page.url()).hash.split('/').at(-1);
+    const {text} = await api(page, 'GET', `/v2/campaigns/${id}`);
+    assert.equal(JSON.parse(text).data.counts.failed, 0);
     const found = await findingsOfModes(test, 'campaign');
     await open('/campaigns/-/new');
     await page.getByText('WhatsApp limits campaigns').waitFor();
@@ -129,11 +164,14 @@ exports.paused = async (test) => {
     assert.deepEqual(found, []);
     await page.goBack();
     step('resumed, it reaches each recipient once');
-    await fetch(`${SANDBOX}/_sandbox/faults`, {method: 'DELETE'});
+    await sandbox('POST', 'settings', {templateMessages: 0});
+    await sandbox('POST', 'templates/1', {status: 'APPROVED'});
     await button(page, 'Resume').click();
     await untilText(main, /Finished/);
-    await untilText(main, /Accepted\s+4/);
+    await untilText(main, /Waiting\s+0\s+Accepted\s+64/);
     await untilCount(button(page, 'Cancel the campaign'), 0);
+    for (const person of PEOPLE)
+        assert.equal(await acceptedFor(person), 1, person);
 };
 
 exports.cancelled = async ({page, open, logIn, step}) => {
