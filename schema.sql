@@ -141,6 +141,8 @@ CREATE TABLE line (
     is_registered   INTEGER NOT NULL CHECK (is_registered IN (0, 1)),
     is_coexisting   INTEGER NOT NULL CHECK (is_coexisting IN (0, 1)), -- with the business app
     platform_type   TEXT,
+    send_rate       INTEGER CHECK (send_rate BETWEEN 1 AND 1000), -- of queued messages, a second;
+                                                            -- NULL: that of lib/sending/pace.h
     archived_at     INTEGER,                                -- set: not listed, cannot send (spec 2.2)
     created_at      INTEGER NOT NULL
 ) STRICT;

@@ -166,6 +166,24 @@ is_recorded() { # ID
         | fromjson? // . | select(.to == $to) | .text.body] | join(" ")')" '1 1 2 3 4'
 }
 
+@test "a line sends no faster than the rate that is set for it, also when it is set while a sender runs" {
+    local first last
+    start_sender
+    queue before
+    eventually row_is "$out" accepted
+    switchboard line rate "$LINE" 1
+    forget_sent
+    for _ in 1 2 3 4; do
+        who="\"phoneNumberId\":\"$LINE\",\"to\":\"1555$((1000000 + $(next_number)))\""
+        queue slow
+    done
+    eventually row_is "$out" accepted
+    switchboard line rate "$LINE" default
+    read -r first last < <(sandbox GET requests | gojq -r '[.[]
+        | select(.path | endswith("/messages")) | .time] | "\(min) \(max)"')
+    ((last - first >= 2000)) || fail "from $first to $last"
+}
+
 @test "of two senders one has the lease; the other takes over when it ends, and nothing is sent twice" {
     local i
     start_sender

@@ -719,7 +719,7 @@ Premium|1|'
     done_quietly line archive 8002
     list_as_json line list
     assert_that 'length == 2 and all(keys == ["accountId","createdAt","id","isArchived","isCoexisting",
-        "isPrimary","isRegistered","name","phoneNumber","phoneNumberId","platformType"])'
+        "isPrimary","isRegistered","name","phoneNumber","phoneNumberId","platformType","sendRate"])'
     assert_json '[.[0] | .phoneNumberId, .isPrimary, .isArchived, .isRegistered, .isCoexisting, .name, .platformType]' \
         '["8001",true,false,true,false,null,null]'
     list_as_json line list --account "$second"
@@ -727,7 +727,31 @@ Premium|1|'
         '["8002",false,true,false,true,"Sales","CLOUD_API"]'
     fails_with 'there is no account acc_none' line list --account acc_none
     done_quietly line list
-    assert_equal "$(sed -n 3p "$body" | tr -s ' ')" "8002 +15550000002 Sales $second CLOUD_API archived, unregistered, coexisting"
+    assert_equal "$(sed -n 3p "$body" | tr -s ' ')" "8002 +15550000002 Sales $second CLOUD_API - archived, unregistered, coexisting"
+}
+
+@test "line rate sets how many queued messages a line sends in a second, or the default" {
+    make_some
+    rate_is() {
+        switchboard line list --json | gojq -e ".[0].sendRate == $1" >/dev/null
+    }
+    rate_is null
+    done_quietly line rate $LINE 7
+    prints "line $LINE sends 7 queued messages a second"
+    rate_is 7
+    switchboard line list | tr -s ' ' | grep -q ' 7 primary$'
+    done_quietly line rate $LINE 1000 --json
+    assert_body_is "{\"phoneNumberId\":\"$LINE\",\"sendRate\":1000}
+"
+    done_quietly line rate $LINE default
+    prints "line $LINE sends the default number of queued messages a second"
+    rate_is null
+    fails_with 'there is no line 8009' line rate 8009 7
+    local wrong
+    for wrong in 0 1001 -1 x 7x; do
+        usage_error 'must be default, or a number from 1 to 1000' line rate $LINE -- $wrong
+    done
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE action = 'line.rate'")" 3
 }
 
 # --- opt-outs ---

@@ -231,6 +231,14 @@ const struct command commands[] = {
      .details = "The PIN is that of the two-step verification, six digits; if the number has none,\n"
                 "this sets it. The number must be verified before. Registering again with the same\n"
                 "PIN is harmless, but the platform takes 10 attempts in 72 hours."},
+    {.noun = "line", .verb = "rate", .needs = NEEDS_STORE, .run = line_rate,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_PHONE_NUMBER_ID, VALUE_RATE},
+     .summary = "set how many queued messages a line sends in a second",
+     .details = "It concerns sends that wait in the queue, and campaigns; others are made at once.\n"
+                "The default is 40, half of the platform's limit of 80, and 10 when the WhatsApp\n"
+                "Business App uses the number too. A number that the platform has upgraded takes\n"
+                "1000. A running sender obeys a lower number at once, and rises to a higher one by\n"
+                "2 % of it each second."},
     {.noun = "line", .verb = "archive", .needs = NEEDS_STORE, .run = line_archive,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_PHONE_NUMBER_ID},
      .summary = "archive a line: GET /v2/me does not list it any more, and it cannot send"},

@@ -10,24 +10,22 @@ void pace_init(struct pace *pace) {
                                  .hashes = pace->hashes};
 }
 
-static double set_rate(bool is_coexisting) {
-    return is_coexisting ? PACE_RATE_COEXISTING : PACE_RATE;
+double pace_rate(int64_t own, bool is_coexisting) {
+    return own ? (double)own : is_coexisting ? PACE_RATE_COEXISTING : PACE_RATE;
 }
 
-struct pace_line *pace_find(struct pace *pace, const char *line_id, bool is_coexisting,
-                            int64_t now) {
+struct pace_line *pace_find(struct pace *pace, const char *line_id, double rate, int64_t now) {
     bool is_new;
     struct pace_line *line = table_find(&pace->table, line_id, &is_new);
     if (is_new) {
-        line->rate = set_rate(is_coexisting);
+        line->rate = rate;
         line->tokens = 1;
         line->filled_at = now;
     }
     return line;
 }
 
-static void fill(struct pace_line *line, bool is_coexisting, int64_t now) {
-    const double most = set_rate(is_coexisting);
+static void fill(struct pace_line *line, double most, int64_t now) {
     const double seconds = (double)(now - line->filled_at) / (double)SECOND;
     if (seconds <= 0)
         return;
@@ -42,8 +40,8 @@ static void fill(struct pace_line *line, bool is_coexisting, int64_t now) {
     line->filled_at = now;
 }
 
-size_t pace_room(struct pace_line *line, bool is_coexisting, int64_t now) {
-    fill(line, is_coexisting, now);
+size_t pace_room(struct pace_line *line, double rate, int64_t now) {
+    fill(line, rate, now);
     return now < line->blocked_until || line->tokens < 1 ? 0 : (size_t)line->tokens;
 }
 

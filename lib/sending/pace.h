@@ -26,12 +26,16 @@ struct pace {
 
 void pace_init(struct pace *pace);
 
-/* Returns the line. The pointer is valid while it has a load, or until the next call. */
-struct pace_line *pace_find(struct pace *pace, const char *line_id, bool is_coexisting,
-                            int64_t now);
+/* The rows per second that are set for a line: `own`; 0: the default. */
+double pace_rate(int64_t own, bool is_coexisting);
 
-/* How many rows the line may send now. */
-size_t pace_room(struct pace_line *line, bool is_coexisting, int64_t now);
+/* Returns the line, whose set rate is `rate`. The pointer is valid while it has a load, or until
+ * the next call. */
+struct pace_line *pace_find(struct pace *pace, const char *line_id, double rate, int64_t now);
+
+/* How many rows the line may send now. A lower set rate counts at once, a higher one as after a
+ * refusal: by small steps. */
+size_t pace_room(struct pace_line *line, double rate, int64_t now);
 
 /* Counts rows that the line sends. */
 void pace_use(struct pace_line *line, size_t rows);

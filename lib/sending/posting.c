@@ -456,10 +456,9 @@ static enum store_result take_line(struct posting *posting, struct store *store,
 }
 
 /* How many rows of the line may be taken now. */
-static size_t limit_of(struct posting *posting, struct pace_line *pace,
-                       const struct outgoing_line *line) {
+static size_t limit_of(struct posting *posting, struct pace_line *pace, double rate) {
     const int64_t now = clock_monotonic();
-    size_t limit = pace_room(pace, line->is_coexisting, now);
+    size_t limit = pace_room(pace, rate, now);
     const size_t free = posting_count(posting, POSTING_FREE);
     const size_t left =
         pace->entry.load < POSTING_PER_LINE ? POSTING_PER_LINE - pace->entry.load : 0;
@@ -479,9 +478,9 @@ enum store_result posting_take(struct posting *posting, struct store *store,
         snprintf(posting->after, ID_SIZE, "%s", line.id);
         if (!line.is_due)
             continue;
-        struct pace_line *pace =
-            pace_find(&posting->pace, line.id, line.is_coexisting, clock_monotonic());
-        const size_t limit = limit_of(posting, pace, &line);
+        const double rate = pace_rate(line.send_rate, line.is_coexisting);
+        struct pace_line *pace = pace_find(&posting->pace, line.id, rate, clock_monotonic());
+        const size_t limit = limit_of(posting, pace, rate);
         if (limit)
             result = take_line(posting, store, resources, &line, pace, limit);
         if (result != STORE_OK)

@@ -80,6 +80,11 @@ struct store_new_line {
 enum store_result store_insert_line(struct store *store, const struct store_new_line *line,
                                     char id[ID_SIZE]);
 
+/* Sets how many queued messages the line sends in a second; 0: the default. STORE_NOT_FOUND: no
+ * such line. */
+enum store_result store_set_line_rate(struct store *store, const char *phone_number_id,
+                                      int64_t rate);
+
 /* Archives the line: it is no longer listed and cannot send. A line that is archived already keeps
  * its time. STORE_NOT_FOUND: no such line. */
 enum store_result store_archive_line(struct store *store, const char *phone_number_id, int64_t now);

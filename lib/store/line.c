@@ -15,6 +15,7 @@ struct line line_of_row(struct statement *s, int first, struct arena *arena) {
         .is_coexisting = column_integer(s, first + 7) != 0,
         .created_at = column_integer(s, first + 8),
         .archived_at = column_time(s, first + 9),
+        .send_rate = column_integer(s, first + 10),
     };
 }
 

@@ -8,7 +8,8 @@ struct line {
     const char *id, *account_id, *phone_number_id, *phone_number;
     const char *name, *platform_type; /* NULL: none */
     bool is_registered, is_coexisting;
-    bool is_primary; /* the user's primary line; not set by store_find_line */
+    int64_t send_rate; /* queued messages a second; 0: the default (sending/pace.h) */
+    bool is_primary;   /* the user's primary line; not set by store_find_line */
     int64_t created_at;
     int64_t archived_at;          /* INT64_MAX: not archived */
     struct store_account account; /* store_find_line only */
@@ -55,8 +56,9 @@ enum store_result store_change_line(struct store *store, const char *user_id, co
 /* SQL: the columns of a line `l`, which line_of_row reads, beginning at the column `first`. */
 #define LINE_COLUMNS                                                                               \
     "l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.platform_type, "             \
-    "l.is_registered, l.is_coexisting, l.created_at, l.archived_at"
-enum { LINE_COLUMN_COUNT = 10 };
+    "l.is_registered, l.is_coexisting, l.created_at, l.archived_at, "                              \
+    "coalesce(l.send_rate, 0)"
+enum { LINE_COLUMN_COUNT = 11 };
 struct statement;
 struct line line_of_row(struct statement *s, int first, struct arena *arena);
 

@@ -83,7 +83,8 @@ enum store_result store_end_sender_lease(struct store *store, const char *owner,
 struct outgoing_line {
     char id[ID_SIZE];
     bool is_coexisting;
-    bool is_due; /* the time of its first row has come */
+    int64_t send_rate; /* 0: the default */
+    bool is_due;       /* the time of its first row has come */
 };
 
 /* Finds the next line with waiting rows, in the order of the ids, after `after`; or

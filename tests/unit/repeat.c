@@ -141,6 +141,10 @@ static enum store_result archive_line(void) {
     return store_archive_line(store, "770", now + 1);
 }
 
+static enum store_result set_line_rate(void) {
+    return store_set_line_rate(store, "770", 7);
+}
+
 static enum store_result register_line(void) {
     return store_register_line(store, "770");
 }
@@ -174,6 +178,7 @@ static void check_operator(void) {
     REPEAT(insert_account);
     REPEAT(set_account_token);
     REPEAT(insert_line);
+    REPEAT(set_line_rate);
     REPEAT(register_line);
     REPEAT(archive_line);
     REPEAT_AS(restore_line, STORE_CONFLICT);

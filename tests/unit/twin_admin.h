@@ -163,6 +163,7 @@ static inline void insert_lines(int twin, int round) {
     if (is_phase(round, 1, 2)) {
         ends_round(twin, "store_insert_line");
         does(store_register_line(store, phone_id));
+        does(store_set_line_rate(store, phone_id, twin + 1));
         does(store_archive_line(store, phone_id, now));
         return;
     }

@@ -63,7 +63,7 @@ static const struct twins cases[] = {
     {"store_insert_user", NULL, insert_same, NULL, false},
     {"store_set_plan", NULL, set_plans, verify_plans, false},
     {"store_insert_line store_change_line store_register_line store_archive_line "
-     "store_insert_account",
+     "store_set_line_rate store_insert_account",
      NULL, insert_lines, verify_lines, false},
     {"store_delete_user store_set_password store_insert_link store_replace_token "
      "store_rehash_password", make_users_with_logins, delete_users, verify_deleted, false},

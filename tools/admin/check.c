@@ -210,6 +210,14 @@ static const char *check_days(const char *text) {
                                                    : "must be never, or a number from 1 to 3650";
 }
 
+static const char *check_rate(const char *text) {
+    size_t n = strspn(text, digits);
+    long rate = n >= 1 && n <= 4 && !text[n] ? strtol(text, NULL, 10) : 0;
+    return (rate >= 1 && rate <= 1000) || strcmp(text, "default") == 0
+               ? NULL
+               : "must be default, or a number from 1 to 1000";
+}
+
 static const char *check_retention(const char *text) {
     size_t n = strspn(text, digits);
     long days = n >= 1 && n <= 5 && !text[n] ? strtol(text, NULL, 10) : 0;
@@ -260,6 +268,7 @@ static const struct {
     [VALUE_PHONE_NUMBER_ID] = {"PHONE_NUMBER_ID", check_digits, NULL},
     [VALUE_PLAN] = {"NAME", check_label, NULL},
     [VALUE_PLATFORM_TYPE] = {"TYPE", check_label, NULL},
+    [VALUE_RATE] = {"N|default", check_rate, NULL},
     [VALUE_RETENTION] = {"DAYS", check_retention, NULL},
     [VALUE_ROLE] = {"ROLE", check_role, "viewer agent admin owner"},
     [VALUE_ROW_ID] = {"ID", check_id, NULL},

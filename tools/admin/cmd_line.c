@@ -1,4 +1,6 @@
 /* switchboard line */
+#include <stdlib.h>
+
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
@@ -34,6 +36,13 @@ int line_add(struct invocation *call) {
     return object_print(call, &json, "%s", id);
 }
 
+static void write_rate(struct json_writer *json, int64_t rate) {
+    if (rate)
+        json_write_integer(json, "sendRate", rate);
+    else
+        json_write_null(json, "sendRate");
+}
+
 int line_archive(struct invocation *call) {
     const char *phone_number_id = call->operands[0];
     enum store_result result = store_archive_line(call->store, phone_number_id, call->now);
@@ -43,6 +52,19 @@ int line_archive(struct invocation *call) {
     json_write_text(&json, "phoneNumberId", phone_number_id);
     json_write_bool(&json, "isArchived", true);
     return object_print(call, &json, "archived line %s", phone_number_id);
+}
+
+int line_rate(struct invocation *call) {
+    const char *phone_number_id = call->operands[0];
+    const int64_t rate = strtol(call->operands[1], NULL, 10); /* `default` is 0 */
+    enum store_result result = store_set_line_rate(call->store, phone_number_id, rate);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_LINE, phone_number_id);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "phoneNumberId", phone_number_id);
+    write_rate(&json, rate);
+    return object_print(call, &json, "line %s sends %s queued messages a second", phone_number_id,
+                        rate ? call->operands[1] : "the default number of");
 }
 
 static void write_line(struct json_writer *json, const struct line *line) {
@@ -55,6 +77,7 @@ static void write_line(struct json_writer *json, const struct line *line) {
     json_write_bool(json, "isRegistered", line->is_registered);
     json_write_bool(json, "isCoexisting", line->is_coexisting);
     json_write_text(json, "platformType", line->platform_type);
+    write_rate(json, line->send_rate);
     json_write_bool(json, "isPrimary", line->is_primary);
     json_write_bool(json, "isArchived", line->archived_at != INT64_MAX);
     json_write_time(json, "createdAt", line->created_at);
@@ -94,7 +117,7 @@ int line_list(struct invocation *call) {
         return fail_row(call, result, ROW_ACCOUNT, account_id);
     struct json_writer json = list_start(call);
     struct table table =
-        TABLE(arena, "PHONE NUMBER ID", "NUMBER", "NAME", "ACCOUNT", "PLATFORM", "STATE");
+        TABLE(arena, "PHONE NUMBER ID", "NUMBER", "NAME", "ACCOUNT", "PLATFORM", "RATE", "STATE");
     for (size_t i = 0; i < count; i++) {
         write_line(&json, &lines[i]);
         table_cell(&table, lines[i].phone_number_id);
@@ -102,6 +125,9 @@ int line_list(struct invocation *call) {
         table_cell(&table, lines[i].name);
         table_cell(&table, lines[i].account_id);
         table_cell(&table, lines[i].platform_type);
+        table_cell(&table, lines[i].send_rate
+                               ? arena_printf(arena, "%lld", (long long)lines[i].send_rate)
+                               : NULL);
         table_cell(&table, state_text(arena, &lines[i]));
     }
     return list_print(call, &json, &table);

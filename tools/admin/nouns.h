@@ -39,6 +39,7 @@ int line_add(struct invocation *call);
 int line_archive(struct invocation *call);
 int line_list(struct invocation *call);
 int line_import(struct invocation *call);
+int line_rate(struct invocation *call);
 int line_register(struct invocation *call);
 
 /* Sets `*ids` to the ids of the lines of the user that `list` names by the platform's ids, words

@@ -239,6 +239,17 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
     return sql_found(store, found);
 }
 
+enum store_result store_set_line_rate(struct store *store, const char *phone_number_id,
+                                      int64_t rate) {
+    static struct statement set = {
+        .sql = "UPDATE line SET send_rate = nullif(?2, 0) WHERE phone_number_id = ?1"};
+    bool found = false;
+    while (sql_transact(store))
+        found = sql_run(store, &set, TEXT(phone_number_id), INTEGER(rate)) &&
+                sql_changes(store) > 0 && leave_line(store, phone_number_id);
+    return sql_found(store, found);
+}
+
 enum store_result store_register_line(struct store *store, const char *phone_number_id) {
     static struct statement set = {
         .sql = "UPDATE line SET is_registered = 1, platform_type = 'CLOUD_API' "

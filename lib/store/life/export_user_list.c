@@ -64,11 +64,13 @@ const struct export_list export_lines = {
                 {"isRegistered", EXPORT_BOOL},
                 {"isCoexisting", EXPORT_BOOL},
                 {"platformType", EXPORT_TEXT},
+                {"sendRate", EXPORT_INTEGER},
                 {"archivedAt", EXPORT_TIME},
                 {"createdAt", EXPORT_TIME}},
     .statement = &(struct statement){
         .sql = "SELECT l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, "
-               "l.is_registered, l.is_coexisting, l.platform_type, l.archived_at, l.created_at "
+               "l.is_registered, l.is_coexisting, l.platform_type, l.send_rate, "
+               "l.archived_at, l.created_at "
                "FROM line l WHERE l.account_id = ?1 AND l.id > ?2 ORDER BY l.id LIMIT ?3"}};
 
 /* A name has several languages: their order is that of both. */

@@ -61,13 +61,15 @@ static bool has_due(struct store *store, const char *line_id, int64_t now) {
 enum store_result store_next_outgoing_line(struct store *store, const char *after, int64_t now,
                                            struct outgoing_line *line) {
     static struct statement s = {
-        .sql = "SELECT o.line_id, l.is_coexisting FROM outgoing o JOIN line l ON l.id = o.line_id "
+        .sql = "SELECT o.line_id, l.is_coexisting, coalesce(l.send_rate, 0) "
+               "FROM outgoing o JOIN line l ON l.id = o.line_id "
                "WHERE o.finished_at IS NULL AND o.line_id > ?1 ORDER BY o.line_id LIMIT 1"};
     sql_start(store, &s, TEXT(after));
     const bool found = sql_row(store, &s);
     if (found) {
         column_id(&s, 0, line->id);
         line->is_coexisting = column_integer(&s, 1) != 0;
+        line->send_rate = column_integer(&s, 2);
         sql_stop(&s);
         line->is_due = has_due(store, line->id, now);
     }
