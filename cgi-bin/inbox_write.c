@@ -313,7 +313,7 @@ static int end_export(struct request *rq, enum store_result result) {
 }
 
 static int stream_export(struct request *rq, const struct store_export *export) {
-    const struct export_sink sink = {send_bytes, rq};
+    const struct export_sink sink = {send_bytes, rq, NULL};
     if (!begin_export(rq, export->contact_id))
         return 0;
     return end_export(rq, export_write_contact(rq->caller->store, export, rq->now, &sink));
@@ -336,7 +336,7 @@ static int post_export(struct request *rq) {
 
 static int post_whole_export(struct request *rq) {
     const struct store_user *user = &rq->caller->user;
-    const struct export_sink sink = {send_bytes, rq};
+    const struct export_sink sink = {send_bytes, rq, NULL};
     request_release(rq); /* a view would hold an older state */
     if (trail_leave(rq, rq->caller->store, NULL))
         return -1;

@@ -690,3 +690,188 @@ assert_archived() {
     assert_status 400
     assert_equal "$(gojq -c '[.error.code, .error.error_subcode]' "$body")" '[100,33]'
 }
+
+# The person sends the media, and it is copied.
+receive_copied() {
+    receive
+    eventually copy_is done
+}
+
+# Prints media.file and media.missing of each message of an export: media_of FILE...
+media_of() {
+    gojq -r '(.messages[]? // .) | .media // empty
+        | [.id, (.file // "-"), (.missing // "-")] | join(" ")' "$@"
+}
+
+# Makes messages of one person, all with a file: copied, the same again, another, lost, damaged,
+# queued, gone, and one from before the archive. Sets `person`, `expected` (what an export says of
+# each) and `names` (of the files that it writes).
+make_files() {
+    local damaged before
+    ORIGINALS=$BATS_TEST_TMPDIR/originals
+    mkdir "$ORIGINALS"
+    start_sender
+    have_media 300000
+    receive_copied
+    names=$hash.png expected="$media $hash.png -"
+    cp "$BATS_TEST_TMPDIR/content" "$ORIGINALS/$hash.png"
+    receive_copied
+    expected+=$'\n'"$media $hash.png -"
+    have_media 1000
+    receive_copied
+    names=$(printf '%s\n' "$names" "$hash.png" | sort)
+    expected+=$'\n'"$media $hash.png -"
+    cp "$BATS_TEST_TMPDIR/content" "$ORIGINALS/$hash.png"
+    have_media 2000
+    receive_copied
+    lost=$hash
+    mv "$ARCHIVE/$(file_of "$hash")" "$BATS_TEST_TMPDIR/lost"
+    expected+=$'\n'"$media - the archive has lost it: \`switchboard archive repair\`"
+    have_media 3000
+    receive_copied
+    damaged=$ARCHIVE/$(file_of "$hash")
+    printf x | dd of="$damaged" bs=1 seek=1500 conv=notrunc status=none
+    expected+=$'\n'"$media - the file of the archive has other bytes than were copied"
+    stop_sender
+    have_media 10
+    receive
+    expected+=$'\n'"$media - it is not copied yet"
+    have_media 10
+    receive
+    db "UPDATE media_copy SET state = 'gone', next_attempt_at = NULL WHERE media_id = '$media'"
+    expected+=$'\n'"$media - the platform did not have it any more when it was to be copied"
+    have_media 10
+    receive
+    db "DELETE FROM media_copy WHERE media_id = '$media'"
+    expected+=$'\n'"$media - it was not to be copied: media_archive was not set"
+    db "UPDATE message SET timestamp = created_at WHERE thread_id IN (SELECT t.id FROM thread t
+        JOIN contact c ON c.id = t.contact_id WHERE c.phone = '$from')"
+    person=$(db "SELECT id FROM contact WHERE phone = '$from'")
+}
+
+# The directory has these files with their bytes, and nothing else: assert_files DIRECTORY
+assert_files() {
+    assert_equal "$(ls -A "$1")" "$names"
+    diff -r "$ORIGINALS" "$1"
+    assert_equal "$(stat -c %a "$1" "$1"/* | sort -u | xargs)" '600 700'
+}
+
+@test "an export of the person with --media has the files, and names the missing ones with their cause" {
+    local person names expected lost dir=$BATS_TEST_TMPDIR/media out=$BATS_TEST_TMPDIR/export.json
+    make_files
+    switchboard contact export "$person" --media "$dir" >"$out" 2>"$BATS_TEST_TMPDIR/err"
+    assert_equal "$(gojq .isComplete "$out")" true
+    assert_equal "$(media_of "$out")" "$expected"
+    assert_files "$dir"
+    assert_equal "$(grep -c '^switchboard: warning: msg_' "$BATS_TEST_TMPDIR/err")" 5
+    grep -q "^switchboard: warning: msg_[^ ]*: the file $media is missing: it was not to be" \
+        "$BATS_TEST_TMPDIR/err"
+    # without it files are only named
+    switchboard contact export "$person" >"$out"
+    assert_equal "$(gojq -c '[.messages[].media | keys] | unique' "$out")" '[["id","path"]]'
+    # a repetition copies what was lost or damaged, and nothing that is there
+    mv "$BATS_TEST_TMPDIR/lost" "$ARCHIVE/$(file_of "$lost")"
+    cp "$ARCHIVE/$(file_of "$lost")" "$ORIGINALS/$lost.png"
+    names=$(ls "$ORIGINALS")
+    ls -i "$dir" >"$BATS_TEST_TMPDIR/before"
+    switchboard contact export "$person" --media "$dir" >"$out" 2>/dev/null
+    assert_files "$dir"
+    ls -i "$dir" | grep -v "$lost" | diff - "$BATS_TEST_TMPDIR/before"
+    printf x | dd of="$dir/$lost.png" bs=1 seek=100 conv=notrunc status=none
+    switchboard contact export "$person" --media "$dir" >"$out" 2>/dev/null
+    assert_files "$dir"
+}
+
+@test "an export with --media needs an archive and a directory that can be written" {
+    local person names expected lost
+    make_files
+    touch "$BATS_TEST_TMPDIR/file"
+    run switchboard contact export "$person" --media "$BATS_TEST_TMPDIR/file"
+    assert_equal "$status $output" "1 switchboard: $BATS_TEST_TMPDIR/file: Not a directory"
+    run switchboard contact export "$person" --media "$BATS_TEST_TMPDIR/none/there"
+    assert_equal "$status ${output##*/}" '1 there: No such file or directory'
+    run env -u SWITCHBOARD_CONFINE_KILLS strace -qq -f -o /dev/null -e trace=fsync \
+        -e inject=fsync:error=ENOSPC \
+        "$OUT/tools/switchboard" contact export "$person" --media "$BATS_TEST_TMPDIR/full"
+    assert_equal "$status ${output##*/}" '1 full: No space left on device'
+    assert_equal "$(ls -A "$BATS_TEST_TMPDIR/full")" ''
+    write_config "spool_dir = $SPOOL"
+    run switchboard contact export "$person" --media "$BATS_TEST_TMPDIR/media"
+    assert_equal "$status $output" '1 switchboard: media_archive is not set: no file was copied'
+    [[ ! -e $BATS_TEST_TMPDIR/media ]] || fail 'the directory was made'
+}
+
+@test "an export with --media that is killed at any point is completed by the next one" {
+    local person names expected lost dir=$BATS_TEST_TMPDIR/media out=$BATS_TEST_TMPDIR/out
+    local point=1 code
+    make_files
+    while :; do
+        code=0
+        env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} \
+            strace -qq -f -o /dev/null -e trace=write,fsync,renameat \
+            -e inject="write,fsync,renameat:signal=KILL:when=$point" \
+            "$OUT/tools/switchboard" contact export "$person" --media "$dir" >"$out" 2>&1 ||
+            code=$?
+        ((code == 137)) || break
+        switchboard contact export "$person" --media "$dir" >"$out" 2>/dev/null
+        assert_equal "$point $(media_of "$out")" "$point $expected"
+        assert_files "$dir"
+        rm -r "$dir"
+        ((point++))
+    done
+    ((code == 0 && point > 10)) || fail "$point points, then $code"
+}
+
+@test "an export of a user with --media has the files of all persons, and a second run completes it" {
+    local person names expected lost dir=$BATS_TEST_TMPDIR/all point=1 code whole end
+    db 'DELETE FROM message'
+    make_files
+    end='rows in 12 files; the files of 3 messages, those of 5 more are missing'
+    run switchboard user export "$EMAIL" "$dir" --media "$dir/media"
+    assert_equal "$status" 0
+    [[ ${lines[-1]} == "$dir: "*" $end" ]] || fail "$output"
+    assert_equal "$(media_of "$dir/messages.jsonl")" "$expected"
+    assert_files "$dir/media"
+    whole=$(cat "$dir/messages.jsonl")
+    rm -r "$dir"
+    while :; do
+        code=0
+        env ${ASAN_OPTIONS:+"ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0"} \
+            strace -qq -f -o /dev/null -e trace=fsync -e inject="fsync:signal=KILL:when=$point" \
+            "$OUT/tools/switchboard" user export "$EMAIL" "$dir" --media "$dir/media" \
+            >/dev/null 2>&1 || code=$?
+        ((code == 137)) || break
+        run switchboard user export "$EMAIL" "$dir" --media "$dir/media"
+        assert_equal "$point: $status" "$point: 0"
+        [[ ${lines[-1]} == *" $end" ]] || fail "$point: $output"
+        assert_equal "$(cat "$dir/messages.jsonl")" "$whole"
+        assert_files "$dir/media"
+        rm -r "$dir"
+        point=$((point + 3))
+    done
+    ((code == 0 && point > 10)) || fail "$point points, then $code"
+    # one that was begun without, or with another directory, does not go on
+    sed -i 's/"isComplete":true,"file":12/"isComplete":false,"file":7/' "$dir/progress.json"
+    run switchboard user export "$EMAIL" "$dir" --media "$dir/other"
+    assert_equal "$status $output" "1 switchboard: $dir is of an export with --media $dir/media"
+    run switchboard user export "$EMAIL" "$dir"
+    assert_equal "$status $output" "1 switchboard: $dir is of an export with --media $dir/media"
+}
+
+@test "an export with --media takes as much memory for a large file as for a small one" {
+    local small large
+    start_sender
+    have_media 1000
+    receive_copied
+    small=$(peak_of_export)
+    have_media 60000000
+    receive_copied
+    large=$(peak_of_export)
+    ((large < small + 2000)) || fail "$small KB, then $large KB"
+    assert_equal "$(sha256sum <"$BATS_TEST_TMPDIR/media/$hash.png")" "$hash  -"
+}
+
+peak_of_export() {
+    "$HELPERS/peak" "$OUT/tools/switchboard" contact export \
+        "$(db "SELECT id FROM contact WHERE phone = '$from'")" --media "$BATS_TEST_TMPDIR/media"
+}

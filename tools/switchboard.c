@@ -39,6 +39,8 @@ const struct option_rule option_rules[OPTION_COUNT] = {
     [OPTION_KIND] = {"--kind", VALUE_KIND, "what the webhook gets; default: event"},
     [OPTION_LIMIT] = {"--limit", VALUE_LIMIT, "print at most N rows"},
     [OPTION_LINES] = {"--lines", VALUE_LINES, "only what concerns these lines; default: all"},
+    [OPTION_MEDIA] = {"--media", VALUE_DIRECTORY,
+                      "copy the files of the messages from media_archive into this directory"},
     [OPTION_MESSAGES] = {"--messages", VALUE_RETENTION,
                          "how many days messages are kept, or never to delete none"},
     [OPTION_NAME] = {"--name", VALUE_LABEL, "the name that the API shows"},
@@ -97,11 +99,14 @@ const struct command commands[] = {
                 "and numbers of the platform."},
     {.noun = "user", .verb = "export", .needs = NEEDS_STORE, .run = user_export,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_DIRECTORY},
+     .options = OPTION(MEDIA),
      .summary = "write all that is held for a user to files of JSON lines",
      .details = "One file for each kind: accounts, lines, members, webhooks, templates, forms,\n"
                 "contacts, messages, events, updates and trail. The directory must be new. An\n"
                 "export that broke off goes on where it was when the command is repeated;\n"
-                "progress.json says whether it is complete. No secret is written."},
+                "progress.json says whether it is complete. No secret is written. With --media each\n"
+                "message with a file has its name in the member media.file, or in media.missing why\n"
+                "there is none, which is printed as a warning too."},
     {.noun = "user", .verb = "list", .needs = NEEDS_STORE, .run = user_list,
      .summary = "list users and their plans"},
     {.noun = "user", .verb = "login-link", .needs = NEEDS_STORE, .run = user_login_link,
@@ -281,11 +286,15 @@ const struct command commands[] = {
                 "backup was made."},
     {.noun = "contact", .verb = "export", .needs = NEEDS_STORE, .run = contact_export,
      .min_operands = 1, .max_operands = 1, .operands = {VALUE_CONTACT_ID},
+     .options = OPTION(MEDIA),
      .summary = "print all that is held of a person",
      .details = "One JSON document: the contact with its identities, threads, messages and events,\n"
                 "raw updates of the platform, and who received what. It is printed while it is\n"
                 "read. One that broke off is no valid JSON. Files that the platform has are named\n"
-                "by their id and the path by which they can be downloaded."},
+                "by their id and the path by which they can be downloaded. With --media each\n"
+                "message with a file has its name in the member media.file, or in media.missing why\n"
+                "there is none, which is printed as a warning too. A repetition copies only what the\n"
+                "directory lacks."},
 
     {.noun = "opt-out", .verb = "list", .needs = NEEDS_STORE, .run = opt_out_list,
      .min_operands = 1, .max_operands = 2, .operands = {VALUE_ACCOUNT_ID, VALUE_IDENTITY},

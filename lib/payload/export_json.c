@@ -1,7 +1,5 @@
 #include "payload/export_json.h"
 
-#include "payload/export_row.h"
-
 enum {
     MEMORY = 192 * 1024 * 1024, /* of a page */
     MEMORY_OF_TEXT = 64 * 1024 * 1024,
@@ -48,7 +46,7 @@ static void note_recipients(struct document *d, const struct export_rows *events
 static void write_rows(struct document *d, struct arena *arena, const struct export_rows *rows) {
     for (size_t i = 0; i < rows->count; i++) {
         json_write_object(&d->json, NULL);
-        export_row_write(&d->json, arena, rows, i);
+        export_row_write(&d->json, arena, rows, i, d->sink->files);
         json_write_end(&d->json);
     }
     if (rows->list == &export_events && rows->count)
@@ -94,7 +92,7 @@ static void write_contact(struct document *d, struct buffer *threads) {
     if (!read_contact(d, &rows))
         return;
     json_write_object(&d->json, "contact");
-    export_row_write(&d->json, &d->kept, &rows, 0);
+    export_row_write(&d->json, &d->kept, &rows, 0, NULL);
     json_write_end(&d->json);
     for (size_t i = 0; i < rows.parts[0].count; i++) {
         const char *id = copy(d, export_value_of(&rows.parts[0], i, "id")->bytes);

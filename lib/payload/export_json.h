@@ -4,12 +4,13 @@
 #define SWITCHBOARD_EXPORT_JSON_H
 
 #include "base/slice.h"
-#include "store/export.h"
+#include "payload/export_row.h"
 
 /* Takes the next bytes of the document. False: it takes no more. */
 struct export_sink {
     bool (*write)(void *context, struct slice bytes);
     void *context;
+    const struct export_files *files; /* NULL: files of messages are only named */
 };
 
 /* Writes the document of the person. `now`: ms. What it needs beside a page of rows does not grow

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "payload/export_row.h"
-
 enum {
     MEMORY = 192 * 1024 * 1024, /* of a page */
     FORMAT = 1,                 /* raised when a member changes its meaning */
@@ -53,7 +51,7 @@ static void write_rows(struct export_user *e, struct arena *arena, const struct 
         arena_reset(&e->text);
         json_write_start(&w, &e->text);
         json_write_object(&w, NULL);
-        export_row_write(&w, arena, rows, i);
+        export_row_write(&w, arena, rows, i, e->sink->files);
         json_write_end(&w);
         e->is_over = !e->sink->row(e->sink->context, buffer_slice(&w.out));
     }
@@ -216,7 +214,7 @@ static void write_head(struct document *d, const char *user_id, const char *emai
 enum store_result export_write_user(struct store *store, const char *user_id, const char *email,
                                     int64_t now, const struct export_sink *sink) {
     struct document d = {.sink = sink};
-    const struct export_user_sink rows = {add_row, end_page, &d};
+    const struct export_user_sink rows = {add_row, end_page, &d, NULL};
     struct export_user e;
     export_user_start(&e, store, user_id, &rows);
     arena_init(&d.arena, MEMORY, NULL);

@@ -34,6 +34,7 @@ struct export_user_sink {
     bool (*row)(void *context, struct slice json); /* an object; it is valid during the call */
     bool (*page)(void *context);                   /* after each page of rows; NULL: nothing */
     void *context;
+    const struct export_files *files; /* NULL: files of messages are only named */
 };
 
 struct export_user {

@@ -1,11 +1,11 @@
 /* Parsers of short texts: Content-Type of a form with its boundary, MIME types, URLs, addresses,
  * Retry-After, times. */
-#include "api/media/mime.h"
 #include "base/clock.h"
 #include "base/url.h"
 #include "delivery/egress.h"
 #include "delivery/retry.h"
 #include "fuzz.h"
+#include "payload/mime.h"
 #include "web/multipart.h"
 
 static ssize_t nothing(void *context, void *bytes, size_t n) {

@@ -1,5 +1,5 @@
 /* MIME types: parsing, types of file names, and file name extensions (spec 4.6). */
-#include "api/media/mime.h"
+#include "payload/mime.h"
 #include "compare.h"
 
 static struct arena arena;

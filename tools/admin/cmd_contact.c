@@ -1,5 +1,4 @@
 /* switchboard contact */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +6,6 @@
 #include "nouns.h"
 #include "output.h"
 #include "payload/contact_json.h"
-#include "payload/export_json.h"
 #include "payload/recipient.h"
 #include "store/admin.h"
 #include "store/contact.h"
@@ -268,28 +266,4 @@ int contact_erase(struct invocation *call) {
     return object_print(call, &json, "%s %s", erasure.contact_id,
                         has_ended ? "is erased"
                                   : "is being erased: the courier deletes what is left");
-}
-
-/* --- export --- */
-
-static bool print_bytes(void *context, struct slice bytes) {
-    (void)context;
-    return fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n;
-}
-
-int contact_export(struct invocation *call) {
-    const char *id = call->operands[0];
-    const struct export_sink sink = {.write = print_bytes};
-    struct store_export export;
-    enum store_result result = store_find_export(call->store, &call->arena, NULL, id, &export);
-    if (result == STORE_OK)
-        result = store_leave_trail(call->store, export.user_id, export.contact_id);
-    if (result == STORE_OK)
-        result = export_write_contact(call->store, &export, call->now, &sink);
-    if (result != STORE_OK)
-        return fail_row(call, result, ROW_CONTACT, id);
-    putchar('\n');
-    return fflush(stdout) == 0 && !ferror(stdout)
-               ? EXIT_DONE
-               : fail("the output is incomplete: %s", strerror(errno));
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/media/mime.h"
 #include "api/upstream.h"
+#include "payload/mime.h"
 
 /* Up to so many bytes are held back before the reply begins, so that it can still be an error after
  * an early failure. Also, if a short body ends early, the web server may replace our

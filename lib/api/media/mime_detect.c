@@ -1,5 +1,5 @@
-/* Detection of types by content. This is a file of its own so that only programs that call
- * mime_detect link libmagic. */
+#include "api/media/mime_detect.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <magic.h>
@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "api/media/mime.h"
 #include "base/process/confine.h"
+#include "payload/mime.h"
 
 enum { CPU_SECONDS = 5, ANSWER_SIZE = 256 };
 

@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "api/media/mime.h"
 #include "api/state.h"
 #include "api/upstream.h"
+#include "payload/mime.h"
 
 /* Reads the answer, and sets `*text` to the member that it must have. */
 static int take(struct request *rq, const struct graph_answer *answer, const char *name,

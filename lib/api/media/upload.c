@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "api/media/mime.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "base/spool.h"
 #include "base/write_all.h"
+#include "payload/mime.h"
 #include "web/multipart.h"
 
 enum { FIELD_LIMIT = 255 };

@@ -2,7 +2,7 @@
  * detects types. */
 #include <unistd.h>
 
-#include "api/media/mime.h"
+#include "api/media/mime_detect.h"
 #include "api/media/upload.h"
 
 /* Reads the beginning of the file. upload_read returns these bytes too. */

@@ -1,4 +1,4 @@
-/* MIME types of media: parsing them (RFC 2045 5.1), detecting them, and their file extensions.
+/* MIME types of media: parsing them (RFC 2045 5.1), and their file extensions.
  * Types are in lower case and without parameters: the platform accepts no other form. */
 #ifndef SWITCHBOARD_MIME_H
 #define SWITCHBOARD_MIME_H
@@ -18,16 +18,5 @@ const char *mime_extension(const char *type);
 
 /* Returns the type for the extension of a file name; NULL when it is not known. */
 const char *mime_of_name(const char *name);
-
-/* The bytes at the beginning of a file that mime_detect needs; fewer for a shorter file. */
-enum { MIME_DETECT_SIZE = 64 * 1024 };
-
-/* Returns the type of a file that begins with `head`, detected by libmagic, in `arena`. If the
- * content is ambiguous (a .docx is a zip archive), the extension of `name` decides.
- * `database` is the configuration's magic_file. application/octet-stream when no type is detected.
- * Takes about 15 ms, in a child process, because the content may be hostile and libmagic's tables
- * are large. */
-const char *mime_detect(struct arena *arena, struct slice head, const char *name,
-                        const char *database);
 
 #endif

@@ -1,20 +1,111 @@
-/* switchboard user export: all that is held for a user, one file of JSON lines for each kind of
- * rows.
+/* switchboard contact export: all that is held of a person as one JSON document.
  *
- * After some megabytes, and with each file, the bytes are synchronized and progress.json says how
- * far the export has come: a later run with the same directory cuts the file there and goes on. */
+ * switchboard user export: all that is held for a user, one file of JSON lines for each kind of
+ * rows. After some megabytes, and with each file, the bytes are synchronized and progress.json says
+ * how far the export has come: a later run with the same directory cuts the file there and goes on.
+ *
+ * Both write the files of messages, too, into the directory of --media. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/media_export.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
 #include "payload/export_user.h"
+#include "store/admin.h"
+
+/* --- files of messages --- */
+
+/* The directory of --media, and what was written there. */
+struct media {
+    struct media_export export;
+    struct export_files files;
+    char path[PATH_MAX]; /* of the directory, absolute; "": no files are to be written */
+    int64_t written, missing;
+};
+
+/* Writes a file, or prints why it is missing. */
+static void write_media(void *context, struct export_file *file) {
+    struct media *media = context;
+    if (file->name && !media->export.error)
+        file->cause = media_export_write(&media->export, &file->copy, file->name);
+    media->written += !file->cause && !media->export.error;
+    media->missing += file->cause != NULL;
+    if (file->cause)
+        warn("%s: the file %s is missing: %s", file->copy.message_id, file->copy.media_id,
+             file->cause);
+}
+
+/* Opens the directory that the call names, if it names one. Returns an exit code. */
+static int open_media(struct media *media, struct invocation *call) {
+    const char *archive = call->config.media_archive, *directory = call->options[OPTION_MEDIA];
+    *media = (struct media){.files = {write_media, media}};
+    if (!directory)
+        return EXIT_DONE;
+    if (!*archive)
+        return fail("media_archive is not set: no file was copied");
+    if (media_export_open(&media->export, archive, directory) && realpath(directory, media->path))
+        return EXIT_DONE;
+    const int error = media->export.error ? media->export.error : errno;
+    media_export_close(&media->export);
+    media->path[0] = '\0';
+    return fail("%s: %s", directory, strerror(error));
+}
+
+static const struct export_files *files_of(const struct media *media) {
+    return *media->path ? &media->files : NULL;
+}
+
+static void close_media(struct media *media) {
+    if (*media->path)
+        media_export_close(&media->export);
+}
+
+/* --- a person --- */
+
+/* Prints the next bytes; false: they or a file could not be written. */
+static bool print_bytes(void *context, struct slice bytes) {
+    const struct media *media = context;
+    return !media->export.error && fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n;
+}
+
+static int print_person(struct invocation *call, struct media *media) {
+    const char *id = call->operands[0];
+    const struct export_sink sink = {print_bytes, media, files_of(media)};
+    struct store_export export;
+    enum store_result result = store_find_export(call->store, &call->arena, NULL, id, &export);
+    if (result == STORE_OK)
+        result = store_leave_trail(call->store, export.user_id, export.contact_id);
+    if (result == STORE_OK)
+        result = export_write_contact(call->store, &export, call->now, &sink);
+    if (result != STORE_OK)
+        return fail_row(call, result, ROW_CONTACT, id);
+    if (media->export.error)
+        return fail("%s: %s", media->path, strerror(media->export.error));
+    putchar('\n');
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? EXIT_DONE
+               : fail("the output is incomplete: %s", strerror(errno));
+}
+
+int contact_export(struct invocation *call) {
+    struct media media;
+    int code = open_media(&media, call);
+    if (code == EXIT_DONE)
+        code = print_person(call, &media);
+    close_media(&media);
+    return code;
+}
+
+/* --- a user --- */
 
 enum {
     BYTES_BETWEEN = 4 * 1024 * 1024, /* after which the progress is stored */
@@ -33,6 +124,8 @@ struct export {
     FILE *file;      /* that is being written */
     int64_t unsaved; /* bytes */
     struct progress at;
+    struct media media;
+    const char *media_before; /* the directory of an earlier run; NULL: none */
     struct export_user rows;
     struct arena kept, text;
     enum store_result result;
@@ -67,6 +160,9 @@ static struct slice progress_text(struct export *e, struct json_writer *w) {
     json_write_integer(w, "file", e->at.file);
     json_write_integer(w, "size", e->at.size);
     json_write_integer(w, "rows", e->at.rows);
+    json_write_text(w, "media", *e->media.path ? e->media.path : NULL);
+    json_write_integer(w, "mediaFiles", e->media.written);
+    json_write_integer(w, "missingMediaFiles", e->media.missing);
     for (int i = 0; i < EXPORT_OWNERS; i++)
         json_write_text(w, names[i], e->rows.place.owners[i]);
     json_write_text(w, "after", e->rows.place.after);
@@ -117,6 +213,9 @@ static bool read_progress(struct export *e, struct slice text) {
         !json_integer(json_get(object, "number"), &e->rows.place.row.number) ||
         !json_text(json_get(object, "id"), &e->kept))
         return false;
+    json_integer(json_get(object, "mediaFiles"), &e->media.written);
+    json_integer(json_get(object, "missingMediaFiles"), &e->media.missing);
+    e->media_before = json_text(json_get(object, "media"), &e->kept);
     e->rows.place.row.id = json_text(json_get(object, "id"), &e->kept);
     read_text(e, object, "account", e->rows.place.owners[EXPORT_OF_ACCOUNT]);
     read_text(e, object, "line", e->rows.place.owners[EXPORT_OF_LINE]);
@@ -126,6 +225,18 @@ static bool read_progress(struct export *e, struct slice text) {
     return strcmp(user_id, e->rows.user_id) == 0;
 }
 
+/* Whether an earlier run has written the files of messages to the same directory. */
+static bool has_same_media(const struct export *e) {
+    return strcmp(e->media_before ? e->media_before : "", e->media.path) == 0;
+}
+
+/* Whether the entry is the directory of the files of messages. */
+static bool is_media(const struct export *e, const struct dirent *entry) {
+    struct stat found;
+    return *e->media.path && fstat(e->media.export.directory, &found) == 0 &&
+           found.st_ino == entry->d_ino;
+}
+
 /* Whether the directory has nothing but what a run has left that ended before its first file. */
 static bool is_new(struct export *e) {
     static const char *const expected[] = {".", "..", NEW_PROGRESS};
@@ -133,7 +244,7 @@ static bool is_new(struct export *e) {
     struct dirent *entry;
     bool is_expected = entries != NULL;
     while (is_expected && (entry = readdir(entries))) {
-        is_expected = false;
+        is_expected = is_media(e, entry);
         for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
             is_expected = is_expected || strcmp(entry->d_name, expected[i]) == 0;
     }
@@ -144,7 +255,7 @@ static bool is_new(struct export *e) {
 
 /* Finds where to go on, or that the directory is new. */
 static void find_progress(struct export *e) {
-    char text[4096];
+    char text[16 * 1024];
     const int fd = openat(e->descriptor, PROGRESS, O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
     if (fd >= 0)
@@ -162,6 +273,11 @@ static void find_progress(struct export *e) {
     else if (e->at.file >= (int64_t)export_user_count)
         e->problem =
             arena_printf(&e->kept, "%s has a complete export: name a new directory", e->directory);
+    else if (!has_same_media(e))
+        e->problem = e->media_before ? arena_printf(&e->kept, "%s is of an export with --media %s",
+                                                    e->directory, e->media_before)
+                                     : arena_printf(&e->kept, "%s is of an export without --media",
+                                                    e->directory);
 }
 
 /* --- rows --- */
@@ -175,6 +291,9 @@ static bool add_row(void *context, struct slice json) {
             break;
     if (putc('\n', e->file) == EOF)
         refuse(e, "it cannot be written", name_of(e, e->at.file));
+    if (e->media.export.error)
+        e->problem = arena_printf(&e->kept, "%s: it cannot be written: %s", e->media.path,
+                                  strerror(e->media.export.error));
     e->unsaved += (int64_t)json.n + 1;
     e->at.rows++;
     return goes_on(e);
@@ -232,39 +351,60 @@ static void open_directory(struct export *e) {
         refuse(e, "it cannot be opened", "");
 }
 
+static int print_end(struct export *e) {
+    const struct media *media = &e->media;
+    const char *files = "";
+    struct json_writer json = object_start(e->call);
+    json_write_text(&json, "directory", e->directory);
+    json_write_integer(&json, "rows", e->at.rows);
+    if (*media->path) {
+        json_write_integer(&json, "mediaFiles", media->written);
+        json_write_integer(&json, "missingMediaFiles", media->missing);
+        files =
+            arena_printf(&e->kept, "; the files of %lld messages, those of %lld more are missing",
+                         (long long)media->written, (long long)media->missing);
+    }
+    return object_print(e->call, &json, "%s: %lld rows in %d files%s", e->directory,
+                        (long long)e->at.rows, (int)export_user_count, files);
+}
+
 static int run_export(struct export *e) {
-    open_directory(e);
     if (goes_on(e))
         find_progress(e);
     if (goes_on(e))
         e->result = store_leave_trail(e->call->store, e->rows.user_id, NULL);
     if (goes_on(e))
         write_files(e);
-    if (e->descriptor >= 0)
-        close(e->descriptor);
     if (e->problem)
         return fail("%s", e->problem);
-    if (e->result != STORE_OK)
-        return fail_store(e->call, e->result);
-    struct json_writer json = object_start(e->call);
-    json_write_text(&json, "directory", e->directory);
-    json_write_integer(&json, "rows", e->at.rows);
-    return object_print(e->call, &json, "%s: %lld rows in %d files", e->directory,
-                        (long long)e->at.rows, (int)export_user_count);
+    return e->result == STORE_OK ? print_end(e) : fail_store(e->call, e->result);
+}
+
+/* The directory of the files may be in that of the rows. */
+static int open_and_run(struct export *e) {
+    open_directory(e);
+    int code = goes_on(e) ? open_media(&e->media, e->call) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = run_export(e);
+    close_media(&e->media);
+    if (e->descriptor >= 0)
+        close(e->descriptor);
+    return code;
 }
 
 int user_export(struct invocation *call) {
     const char *email = call->operands[0];
     char user_id[ID_SIZE];
     struct export e = {.call = call, .directory = call->operands[1]};
-    const struct export_user_sink sink = {add_row, end_page, &e};
+    const struct export_user_sink sink = {add_row, end_page, &e,
+                                          call->options[OPTION_MEDIA] ? &e.media.files : NULL};
     enum store_result result = store_find_user(call->store, email, user_id);
     if (result != STORE_OK)
         return fail_row(call, result, ROW_USER, email);
     arena_init(&e.kept, MEMORY, NULL);
     arena_init(&e.text, MEMORY, NULL);
     export_user_start(&e.rows, call->store, user_id, &sink);
-    const int code = run_export(&e);
+    const int code = open_and_run(&e);
     export_user_end(&e.rows);
     arena_free(&e.text);
     arena_free(&e.kept);

@@ -1,4 +1,4 @@
-#include "api/media/mime.h"
+#include "payload/mime.h"
 
 #include <ctype.h>
 
