@@ -624,6 +624,46 @@ assert_archived() {
     assert_archived
 }
 
+# A user sends a template whose header has the image: send_header MEMBER [option of request...]
+send_header() {
+    before=$(db 'SELECT count(*) FROM message')
+    send_media "/v26.0/$LINE/messages" "\"messaging_product\":\"whatsapp\",\"to\":\"$from\",
+        \"type\":\"template\",\"template\":{\"name\":\"room\",\"language\":{\"code\":\"de\"},
+        \"components\":[{\"type\":\"header\",\"parameters\":[
+        {\"type\":\"image\",\"image\":{$1}}]}]}" "${@:2}"
+}
+
+@test "the file in the header of a template or interactive message is copied, sent now or later" {
+    local before id
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"71\",
+        \"name\":\"room\",\"language\":\"de\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
+        \"components\":[{\"type\":\"HEADER\",\"format\":\"IMAGE\"},
+        {\"type\":\"BODY\",\"text\":\"x\"}]}]}" >/dev/null
+    start_sender
+    have_media
+    send_header "\"id\":\"$media\""
+    assert_archived
+    id=$(db "SELECT id FROM message WHERE wamid = '$wamid'")
+    run switchboard contact export "$(db "SELECT id FROM contact WHERE phone = '$from'")"
+    id=$(gojq -r --arg id "$id" '.messages[] | select(.id == $id) | .media.id' <<<"$output")
+    assert_equal "$id" "$media"
+    have_media
+    send_header "\"id\":\"$media\"" -H 'Prefer: respond-async'
+    assert_archived
+    have_media
+    before=$(db 'SELECT count(*) FROM message')
+    send_media "/v26.0/$LINE/messages" "\"messaging_product\":\"whatsapp\",\"to\":\"$from\",
+        \"type\":\"interactive\",\"interactive\":{\"type\":\"button\",
+        \"header\":{\"type\":\"image\",\"image\":{\"id\":\"$media\"}},
+        \"body\":{\"text\":\"B\"},\"action\":{\"buttons\":[
+        {\"type\":\"reply\",\"reply\":{\"id\":\"i\",\"title\":\"T\"}}]}}"
+    assert_archived
+    # what is sent by a link is not: the sender calls no URL of a user
+    id=$(db 'SELECT count(*) FROM media_copy')
+    send_header '"link":"https://files.example/a.png"'
+    assert_equal "$(db 'SELECT count(*) FROM media_copy')" "$id"
+}
+
 @test "an export of the person names the copies of the files" {
     local id
     have_media

@@ -5,7 +5,8 @@
 #include "base/json.h"
 
 /* The platform's id of the file, in the arena; NULL: the message has none, or is sent by a link.
- * `body`: a message as JSON, of either direction. */
+ * The file of a template or an interactive message is that of its header; those of the cards of a
+ * carousel are none. `body`: a message as JSON, of either direction. */
 const char *attachment_id(struct arena *arena, struct slice body);
 
 #endif
