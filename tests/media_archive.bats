@@ -535,6 +535,48 @@ archive() {
     [[ $status == 1 && $output == *'media_archive is not set'* ]] || fail "$output"
 }
 
+# What doctor says of the files of copies: doctor_finds STATUS PATTERN
+doctor_finds() {
+    local found
+    found=$(switchboard doctor --json | gojq -r '.[] | select(.check == "archived_media")
+        | "\(.status) \(.detail)"') || true
+    # shellcheck disable=SC2053 # a pattern
+    [[ $found == "$1 "$2 ]] || fail "doctor says: $found"
+}
+
+@test "doctor names a missing file of the archive, and looks at a sample of a large one" {
+    local id rows
+    have_media
+    start_sender
+    receive
+    eventually copy_is done
+    have_media
+    receive
+    eventually copy_is done
+    stop_sender
+    doctor_finds ok 'the files of 2 copies are there'
+    id=$(copy message_id)
+    truncate -s 10 "$ARCHIVE/$(file_of "$hash")"
+    doctor_finds fail "the files of 1 of 2 copies in $ARCHIVE are missing *of $id:*archive repair*"
+    rm "$ARCHIVE/$(file_of "$hash")"
+    doctor_finds fail 'the files of 1 of 2 copies*'
+    rows="SELECT 1 AS n UNION ALL SELECT n + 1 FROM rows WHERE n < 3000"
+    db "WITH RECURSIVE rows AS ($rows)
+        INSERT INTO media_copy (message_id, user_id, account_id, media_id, month, sha256, size,
+            state, created_at)
+        SELECT 'msg_0' || (100000 + n), user_id, account_id, media_id, month, sha256, size, state,
+            1000 FROM media_copy, rows WHERE message_id = '$id'"
+    doctor_finds fail 'the files of * of a sample of * copies*'
+    mv "$ARCHIVE" "$ARCHIVE.away" # it is not mounted
+    mkdir "$ARCHIVE"
+    doctor_finds fail 'the files of * of a sample of * copies*is it mounted?*'
+    strace -qq -f -o "$BATS_TEST_TMPDIR/opened" -e trace=openat \
+        "$OUT/tools/switchboard" doctor >/dev/null || true
+    (($(grep -c "$ARCHIVE/" "$BATS_TEST_TMPDIR/opened") <= 1000))
+    write_config "spool_dir = $SPOOL"
+    [[ -z $(switchboard doctor --json | gojq ".[] | select(.check == \"archived_media\")") ]]
+}
+
 @test "archive repair keeps the unfinished file of a copy that still runs" {
     have_media
     receive

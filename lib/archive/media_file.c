@@ -132,3 +132,11 @@ int media_file_open(const char *archive, const struct store_media_copy *row, int
         close(file);
     return -1;
 }
+
+bool media_file_is_there(const char *archive, const struct store_media_copy *row) {
+    int64_t size = -1;
+    const int file = media_file_open(archive, row, &size);
+    if (file >= 0)
+        close(file);
+    return file >= 0 && size == row->size;
+}

@@ -29,4 +29,7 @@ bool media_file_remove(const char *archive, const struct store_media_copy *row, 
 /* Opens the file for reading. Returns its descriptor and size, or -1. */
 int media_file_open(const char *archive, const struct store_media_copy *row, int64_t *size);
 
+/* Whether the file is there, with the size of its copy. */
+bool media_file_is_there(const char *archive, const struct store_media_copy *row);
+
 #endif

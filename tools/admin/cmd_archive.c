@@ -44,16 +44,6 @@ static bool visit(void *context, const struct store_media_copy *file, const char
     return c->result == STORE_OK && !c->error;
 }
 
-/* Whether the row's file is not there as it was copied. */
-static bool is_missing(const struct comparison *c, const struct store_media_copy *row) {
-    int64_t size;
-    const int file = media_file_open(c->call->config.media_archive, row, &size);
-    if (file < 0)
-        return true;
-    close(file);
-    return size != row->size;
-}
-
 static void compare_rows(struct comparison *c) {
     char after[ID_SIZE] = "";
     size_t count = ROWS_AT_ONCE;
@@ -66,7 +56,7 @@ static void compare_rows(struct comparison *c) {
             store_list_kept_media(c->call->store, &arena, after, ROWS_AT_ONCE, &rows, &count);
         for (size_t i = 0; i < count && c->result == STORE_OK; i++) {
             snprintf(after, sizeof after, "%s", rows[i].message_id);
-            if (!is_missing(c, &rows[i]))
+            if (media_file_is_there(c->call->config.media_archive, &rows[i]))
                 continue;
             c->missing++;
             if (c->repairs)

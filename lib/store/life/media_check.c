@@ -7,7 +7,7 @@ enum store_result store_list_kept_media(struct store *store, struct arena *arena
                                         size_t limit, struct store_media_copy **rows,
                                         size_t *count) {
     static struct statement s = {
-        .sql = "SELECT message_id, user_id, month, sha256, size FROM media_copy "
+        .sql = "SELECT message_id, user_id, month, sha256, size, created_at FROM media_copy "
                "WHERE state = 'done' AND message_id > ?1 ORDER BY message_id LIMIT ?2"};
     struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(after), INTEGER((int64_t)limit));
@@ -16,7 +16,8 @@ enum store_result store_list_kept_media(struct store *store, struct arena *arena
                                              .user_id = column_text(&s, 1, arena),
                                              .month = column_text(&s, 2, arena),
                                              .sha256 = column_text(&s, 3, arena),
-                                             .size = column_integer(&s, 4)};
+                                             .size = column_integer(&s, 4),
+                                             .created_at = column_integer(&s, 5)};
         buffer_add(&list, &row, sizeof row);
     }
     *rows = (struct store_media_copy *)(void *)list.p;

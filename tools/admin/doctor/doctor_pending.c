@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "archive/media_file.h"
+#include "archive/media_sample.h"
 #include "delivery/kept_count.h"
 #include "doctor.h"
 #include "store/backlog.h"
@@ -101,7 +102,25 @@ static void check_left(struct report *report, const struct store_media_backlog *
                    backlog->queued, backlog->removed);
 }
 
-void doctor_check_archive(struct report *report) {
+/* Whether the files of copies are there. */
+static void check_copies(struct report *report) {
+    const struct invocation *call = report->call;
+    struct media_sample sample;
+    if (media_sample_take(call->store, call->config.media_archive, call->now, &sample) != STORE_OK)
+        report_add(report, FAIL, "archived_media", "%s", store_reason(call->store));
+    else if (sample.missing)
+        report_add(report, FAIL, "archived_media",
+                   "the files of %" PRId64 " of %s%" PRId64 " copies in %s are missing or have "
+                   "another size, as that of %s: is it mounted? `switchboard archive check` counts "
+                   "all, `archive repair` has the sender copy them again",
+                   sample.missing, sample.is_whole ? "" : "a sample of ", sample.seen,
+                   call->config.media_archive, sample.message_id);
+    else
+        report_add(report, OK, "archived_media", "the files of %s%" PRId64 " copies are there",
+                   sample.is_whole ? "" : "a sample of ", sample.seen);
+}
+
+static void check_waiting(struct report *report) {
     const struct invocation *call = report->call;
     const char *archive = call->config.media_archive;
     struct store_media_backlog backlog;
@@ -123,4 +142,10 @@ void doctor_check_archive(struct report *report) {
                    " files of deleted messages for their removal; the sender does both, and its "
                    "log says why one failed",
                    backlog.queued, backlog.removed);
+}
+
+void doctor_check_archive(struct report *report) {
+    check_waiting(report);
+    if (report->call->store && *report->call->config.media_archive)
+        check_copies(report);
 }
