@@ -871,13 +871,13 @@ CREATE INDEX campaign_line ON campaign (line_id) WHERE state = 'running';
 CREATE INDEX campaign_open ON campaign (id) WHERE finished_at IS NULL;
 CREATE INDEX campaign_finished ON campaign (finished_at) WHERE finished_at IS NOT NULL;
 
--- Rows of outgoing that retention deleted, of a campaign: what became of how many.
+-- What became of how many recipients of a campaign. It changes in the transaction of each cause, so
+-- that it need not be counted, and keeps what was reached when retention or an erasure deletes it.
 CREATE TABLE campaign_count (
     campaign_id TEXT NOT NULL REFERENCES campaign (id),
-    state       TEXT NOT NULL,        -- of outgoing
-    status      TEXT NOT NULL,        -- of the message; '': there was none
+    measure     TEXT NOT NULL,        -- a state of outgoing, waiting, delivery:STATUS or error:CODE
     count       INTEGER NOT NULL,
-    PRIMARY KEY (campaign_id, state, status)
+    PRIMARY KEY (campaign_id, measure)
 ) STRICT;
 
 -- The recipients of a campaign that it has not reached yet. Each moves to `outgoing` when its turn

@@ -1,4 +1,6 @@
 /* /v2/campaigns: a template that is sent to a list of people, once to each. */
+#include <stdlib.h>
+
 #include "api/auth.h"
 #include "api/campaign/campaign_import.h"
 #include "api/campaign/campaign_report.h"
@@ -60,46 +62,69 @@ static void write_members(struct json_writer *out, const struct request *rq,
     json_write_time_or_null(out, "finishedAt", campaign->finished_at);
 }
 
-/* The counts of the answer: those of states, then those of deliveries. */
+/* The counts of the answer. */
 static const char *const states[] = {"waiting", "queued",  "sending",   "accepted",   "failed",
                                      "unknown", "expired", "cancelled", "suppressed", NULL};
-static const char *const deliveries[] = {"sent", "delivered", "read", "failed", NULL};
+static const char *const deliveries[] = {"held", "sent", "delivered", "read", "failed", NULL};
 
-/* What has not been moved to outgoing when a campaign was cancelled was cancelled with it. */
-static int64_t sum_state(const struct store_campaign *campaign,
-                         const struct store_campaign_count *counts, size_t count,
-                         const char *state) {
-    const bool is_cancelled = strcmp(campaign->state, "cancelled") == 0;
-    int64_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const bool waits = strcmp(counts[i].state, "waiting") == 0;
-        if (strcmp(waits && is_cancelled ? "cancelled" : counts[i].state, state) == 0)
-            sum += counts[i].count;
-    }
-    return sum;
+struct counts {
+    const struct store_campaign_count *list;
+    size_t n;
+};
+
+static int64_t count_of(const struct counts *counts, enum campaign_measure measure,
+                        const char *name) {
+    for (size_t i = 0; i < counts->n; i++)
+        if (counts->list[i].measure == measure && strcmp(counts->list[i].name, name) == 0)
+            return counts->list[i].count;
+    return 0;
 }
 
-static int64_t sum_delivery(const struct store_campaign_count *counts, size_t count,
-                            const char *status) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        if (counts[i].status &&
-            strcmp(strcmp(counts[i].status, "played") == 0 ? "read" : counts[i].status, status) ==
-                0)
-            sum += counts[i].count;
-    return sum;
+/* What has not been moved to outgoing when a campaign was cancelled was cancelled with it. */
+static int64_t count_state(const struct store_campaign *campaign, const struct counts *counts,
+                           const char *state) {
+    const bool is_cancelled = strcmp(campaign->state, "cancelled") == 0;
+    if (is_cancelled && strcmp(state, "waiting") == 0)
+        return 0;
+    const bool is_sum = is_cancelled && strcmp(state, "cancelled") == 0;
+    return count_of(counts, CAMPAIGN_STATE, state) +
+           (is_sum ? count_of(counts, CAMPAIGN_STATE, "waiting") : 0);
+}
+
+/* The codes, the most frequent one first. */
+static int compare_counts(const void *a, const void *b) {
+    const struct store_campaign_count *first = a, *second = b;
+    return first->count != second->count ? (first->count < second->count ? 1 : -1)
+                                         : strcmp(first->name, second->name);
+}
+
+static void write_errors(struct json_writer *out, struct store_campaign_count *list, size_t n) {
+    if (n)
+        qsort(list, n, sizeof *list, compare_counts);
+    json_write_array(out, "errors");
+    for (size_t i = 0; i < n && list[i].count > 0; i++) {
+        if (list[i].measure != CAMPAIGN_CODE)
+            continue;
+        json_write_object(out, NULL);
+        json_write_raw(out, "code", slice_of(list[i].name));
+        json_write_integer(out, "count", list[i].count);
+        json_write_end(out);
+    }
+    json_write_end(out);
 }
 
 static void write_counts(struct json_writer *out, const struct store_campaign *campaign,
-                         const struct store_campaign_count *counts, size_t count) {
+                         struct store_campaign_count *list, size_t n) {
+    const struct counts counts = {list, n};
     json_write_object(out, "counts");
     for (size_t i = 0; states[i]; i++)
-        json_write_integer(out, states[i], sum_state(campaign, counts, count, states[i]));
+        json_write_integer(out, states[i], count_state(campaign, &counts, states[i]));
     json_write_end(out);
     json_write_object(out, "delivery");
     for (size_t i = 0; deliveries[i]; i++)
-        json_write_integer(out, deliveries[i], sum_delivery(counts, count, deliveries[i]));
+        json_write_integer(out, deliveries[i], count_of(&counts, CAMPAIGN_STATUS, deliveries[i]));
     json_write_end(out);
+    write_errors(out, list, n);
 }
 
 /* --- GET --- */

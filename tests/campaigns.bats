@@ -24,15 +24,17 @@ setup_file() {
 setup() {
     forget_sent
     sandbox DELETE faults >/dev/null
-    db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign;
-        DELETE FROM sender_lease'
+    db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign_count;
+        DELETE FROM campaign; DELETE FROM sender_lease'
     have_pulse
     components='[{"type":"body","parameters":[{"type":"text","text":"{{name}}"},
         {"type":"text","text":"Nr. {{ code }}!"}]}]'
 }
 
+# Whatever a test has done, the counts are those of the recipients.
 teardown() {
     stop_senders
+    counts_are_a_recount
 }
 
 teardown_file() {
@@ -60,6 +62,32 @@ act() { # DEED [BODY]
 counts_are() { # STATE NUMBER
     api GET "/v2/campaigns/$campaign"
     [[ $(gojq ".data.counts.$1" "$body") == "$2" ]]
+}
+
+# The counts of a campaign that are not 0, and those of the lines of its CSV: a line for each.
+counts_of() {
+    api GET "/v2/campaigns/$1"
+    gojq -r '.data | (.counts | to_entries[] | [.key, .value]),
+        (.delivery | to_entries[] | ["delivery " + .key, .value]),
+        (.errors[] | ["error \(.code)", .count]) | select(.[1] != 0) | join(" ")' "$body" | sort
+}
+
+recount_of() {
+    api GET "/v2/campaigns/$1/recipients.csv"
+    tr -d '\r' <"$body" | awk -F , 'NR > 1 {
+            n[$2]++
+            if ($6) n["delivery " $6]++
+            if ($3 == "held" && !$6) n["delivery held"]++
+            if ($4 && ($2 == "failed" || $6 == "failed")) n["error " $4]++
+        }
+        END { for (key in n) print key, n[key] }' | sort
+}
+
+counts_are_a_recount() {
+    local id
+    for id in $(db "SELECT id FROM campaign WHERE account_id = '$ACCOUNT'"); do
+        assert_equal "$(counts_of "$id")" "$(recount_of "$id")"
+    done
 }
 
 state_is() {
@@ -90,7 +118,7 @@ reached() {
         \"language\":\"de\",\"category\":\"MARKETING\",\"rate\":null,\"validFor\":259200,
         \"sendAt\":null,\"finishedAt\":null,\"counts\":{\"waiting\":0,\"queued\":0,\"sending\":0,
         \"accepted\":0,\"failed\":0,\"unknown\":0,\"expired\":0,\"cancelled\":0,\"suppressed\":0},
-        \"delivery\":{\"sent\":0,\"delivered\":0,\"read\":0,\"failed\":0}}"
+        \"delivery\":{\"held\":0,\"sent\":0,\"delivered\":0,\"read\":0,\"failed\":0},\"errors\":[]}"
     assert_json .data.components "$components"
     assert_equal "$(reached)" '0 0'
 }
@@ -201,7 +229,10 @@ report() {
     sent=$(db "SELECT wamid FROM outgoing WHERE recipient = '15552000000'")
     take "$(payload "$(status_of "$sent" delivered)")"
     db "UPDATE outgoing SET state = 'failed', reason = '=cmd()', wamid = NULL, finished_at = 1200,
-        error = CAST('{\"error\":{\"code\":131026}}' AS BLOB) WHERE recipient = '15552000001'"
+        error = CAST('{\"error\":{\"code\":131026}}' AS BLOB) WHERE recipient = '15552000001';
+        UPDATE campaign_count SET count = count - 1 WHERE measure = 'accepted';
+        INSERT INTO campaign_count VALUES ('$campaign', 'failed', 1),
+            ('$campaign', 'error:131026', 1)"
     report
     assert_status 200
     assert_header Content-Type 'text/csv; charset=utf-8; header=present'
@@ -580,16 +611,100 @@ measure() {
     assert_equal "$(reached)" '0 0'
 }
 
-@test "statuses of the messages count as deliveries" {
-    people 1
+# A status of the message to a person, as the platform sends it: reports PHONE STATUS [MEMBERS]
+reports() {
+    local row
+    row=$(db "SELECT id, wamid FROM outgoing WHERE recipient = '$1'")
+    take "$(payload "$(status_of "${row#*|}" "$2" \
+        "\"biz_opaque_callback_data\":\"${row%|*}\"${3-}")")"
+}
+
+@test "statuses of the messages count as deliveries, each message once" {
+    people 2
     start_sender
     act start
     eventually state_is finished
-    take "$(payload "$(status_of "$(db 'SELECT wamid FROM outgoing')" delivered)")"
+    reports 15552000000 sent
+    reports 15552000001 sent
+    reports 15552000000 delivered
+    reports 15552000000 delivered
+    reports 15552000000 sent
     api GET "/v2/campaigns/$campaign"
-    assert_json .data.delivery '{"sent":0,"delivered":1,"read":0,"failed":0}'
+    assert_json .data.delivery '{"held":0,"sent":1,"delivered":1,"read":0,"failed":0}'
+    reports 15552000001 played
+    reports 15552000001 read
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":0,"sent":0,"delivered":1,"read":1,"failed":0}'
+    # one that does not name the send
+    take "$(payload "$(status_of "$(db "SELECT wamid FROM outgoing
+        WHERE recipient = '15552000000'")" read)")"
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":0,"sent":0,"delivered":0,"read":2,"failed":0}'
 }
 
+@test "errors has how many failed by the code of the platform, at the send or by a status, most first" {
+    people 5
+    fault '{"code":131026}'
+    start_sender
+    act start
+    eventually state_is finished
+    for phone in $(db "SELECT recipient FROM outgoing WHERE state = 'accepted' ORDER BY recipient
+        LIMIT 3"); do
+        reports "$phone" sent
+        reports "$phone" failed ',"errors":[{"code":131049,"title":"x"},{"code":1}]'
+    done
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.errors '[{"code":131049,"count":3},{"code":131026,"count":1}]'
+    assert_json .data.delivery.failed 3
+    # a delivery proves that it did not fail
+    reports "$phone" delivered
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.errors '[{"code":131049,"count":2},{"code":131026,"count":1}]'
+    assert_json '.data.delivery | [.failed, .delivered]' '[2,1]'
+}
+
+@test "a status accepts a send that was refused, and its error is not counted any more" {
+    local id
+    people 1
+    fault '{"code":131026}'
+    start_sender
+    act start
+    eventually state_is finished
+    counts_are 'failed' 1
+    id=$(db 'SELECT id FROM outgoing')
+    take "$(payload "$(status_of wamid.late sent \
+        "\"recipient_id\":\"15552000000\",\"biz_opaque_callback_data\":\"$id\"")")"
+    api GET "/v2/campaigns/$campaign"
+    assert_json '.data | [.counts.failed, .counts.accepted, .delivery.sent, .errors]' '[0,1,1,[]]'
+}
+
+@test "a message that the platform holds back counts as held until its status comes" {
+    sandbox POST settings '{"heldTemplates":true}' >/dev/null
+    people 2
+    start_sender
+    act start
+    eventually state_is finished
+    sandbox POST settings '{"heldTemplates":false}' >/dev/null
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":2,"sent":0,"delivered":0,"read":0,"failed":0}'
+    assert_equal "$(db 'SELECT DISTINCT reason FROM outgoing')" held
+    reports 15552000000 sent
+    reports 15552000001 failed ',"errors":[{"code":132015}]'
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":0,"sent":1,"delivered":0,"read":0,"failed":1}'
+}
+
+@test "a send of a campaign that is cancelled by itself counts as cancelled" {
+    people 1
+    fault '{"code":132015}' # the row waits
+    start_sender
+    act start
+    eventually state_is paused
+    api DELETE "/v2/outgoing/$(db 'SELECT id FROM outgoing')"
+    assert_success
+    counts_are cancelled 1
+    counts_are queued 0
+}
 
 # The last digits of the phones in the order of the inbox, with a dash where the time is null.
 order() {
@@ -702,6 +817,7 @@ is_recorded() { # ID
     people 2
     have_erased 15552000000
     assert_equal "$(db 'SELECT recipient FROM campaign_recipient')" 15552000001
+    counts_are waiting 1
 }
 
 # Erases a person whom the user has written to: have_erased PHONE

@@ -224,7 +224,9 @@ sends() {
             valid_ms, created_at)
         SELECT 'cmp_$LINE', a.user_id, a.id, l.id, 'C', 'offer', 'en', CAST('[]' AS BLOB), 'running', 1, 1
         FROM line l JOIN account a ON a.id = l.account_id WHERE a.id = '$ACCOUNT';
-        UPDATE outgoing SET campaign_id = 'cmp_$LINE' WHERE id LIKE 'out_00of_%' AND account_id = '$ACCOUNT'"
+        UPDATE outgoing SET campaign_id = 'cmp_$LINE' WHERE id LIKE 'out_00of_%' AND account_id = '$ACCOUNT';
+        INSERT INTO campaign_count SELECT campaign_id, state, count(*) FROM outgoing
+        WHERE campaign_id IS NOT NULL AND account_id = '$ACCOUNT' GROUP BY campaign_id, state"
     api GET "/v2/campaigns/cmp_$LINE"
     counts=$(jq -c .data.counts "$body")
     assert_equal "$(jq -c '[.accepted, .cancelled, .failed]' <<<"$counts")" '[2,1,1]'

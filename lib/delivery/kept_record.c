@@ -44,6 +44,7 @@ static const struct member {
     MEMBER(TEXT, send.by_name),
     MEMBER(TEXT, send.media_id),
     MEMBER(TEXT, send.outgoing_id),
+    MEMBER(TEXT, send.message_status),
     MEMBER(NUMBER, send.now),
     MEMBER(ID, send.new_contact_id),
     MEMBER(ID, send.new_thread_id),

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "store/outgoing.h"
 
 static void add_line(struct buffer *lines, const char *const *cells, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -15,19 +15,6 @@ void campaign_csv_head(struct buffer *lines) {
     static const char *const names[] = {"to",        "state",    "reason",     "errorCode",
                                         "messageId", "delivery", "finishedAt", "deliveryAt"};
     add_line(lines, names, sizeof names / sizeof *names);
-}
-
-/* The platform's code: of the answer that refused the send, or of the status that says that the
- * message failed, which has an array of errors. */
-static const char *code_of(struct arena *arena, struct slice error) {
-    struct json json;
-    struct json_error problem;
-    if (!error.n || json_read(arena, error, &json, &problem))
-        return NULL;
-    const struct json first = json_type(json) == JSON_ARRAY ? json_first(json) : (struct json){0};
-    const struct json code =
-        json_is(first) ? json_get(first, "code") : json_find(json, "error.code");
-    return json_type(code) == JSON_NUMBER ? arena_copy(arena, json_raw(code)) : NULL;
 }
 
 /* `accepted` is no status that was reported, and `played` is more than read. */
@@ -45,12 +32,13 @@ static const char *time_of(int64_t at, char text[CLOCK_ISO8601_SIZE]) {
 }
 
 void campaign_csv_add(struct buffer *lines, const struct store_campaign_outcome *outcome) {
-    char finished[CLOCK_ISO8601_SIZE], delivered[CLOCK_ISO8601_SIZE];
+    char finished[CLOCK_ISO8601_SIZE], delivered[CLOCK_ISO8601_SIZE], code[OUTGOING_CODE_SIZE];
+    const bool has_code = outgoing_read_code(outcome->error, code);
     const char *const delivery = delivery_of(outcome->status);
     const char *const cells[] = {outcome->recipient,
                                  outcome->state,
                                  outcome->reason,
-                                 code_of(lines->arena, outcome->error),
+                                 has_code ? code : NULL,
                                  outcome->wamid,
                                  delivery,
                                  time_of(outcome->finished_at, finished),

@@ -109,6 +109,7 @@ static void count_outcome(const char *state) {
 static enum store_result end_row(const struct posting *posting, struct store *store,
                                  const struct flight *flight, struct outgoing_outcome outcome) {
     outcome.id = flight->row.id;
+    outcome.campaign_id = flight->row.campaign_id;
     outcome.owner = posting->owner;
     outcome.take_id = flight->take_id;
     outcome.now = clock_now();
@@ -186,6 +187,7 @@ static enum store_result record_accepted(struct posting *posting, struct flight 
         send_of(arena, config, &flight->row, send_answer_wamid(arena, answer), flight->started_at);
     bool is_erased = false;
     send.wa_id = send.phone ? send_answer_phone(arena, answer) : NULL;
+    send.message_status = send_answer_status(arena, answer);
     enum store_result result =
         store ? record_send(store, arena, &send, &is_erased) : STORE_UNAVAILABLE;
     if (is_erased) /* the erasure waits for the end of the row */

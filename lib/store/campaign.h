@@ -44,13 +44,16 @@ enum store_result store_list_campaigns(struct store *store, struct arena *arena,
                                        const char *user_id, const struct store_page *page,
                                        struct store_campaign **campaigns, size_t *count);
 
-/* How many rows of a campaign are in a state, by the status of their message. */
+/* How many recipients of a campaign have a state, or a status of their message, or have failed with
+ * an error of the platform. */
 struct store_campaign_count {
-    const char *state;  /* of outgoing; waiting: not moved there yet */
-    const char *status; /* of the message; NULL: there is none */
+    enum campaign_measure { CAMPAIGN_STATE, CAMPAIGN_STATUS, CAMPAIGN_CODE } measure;
+    const char *name; /* a state of outgoing, or waiting: not moved there yet; a status, or held;
+                         a code */
     int64_t count;
 };
 
+/* Lists those that are or were not 0. */
 enum store_result store_count_campaign(struct store *store, struct arena *arena, const char *id,
                                        struct store_campaign_count **counts, size_t *count);
 

@@ -14,13 +14,12 @@ enum store_result chore_result(struct store *store, bool is_free);
 struct parameter;
 struct statement;
 
-/* A part of the regular work that one statement does, or two. */
+/* A part of the regular work that one statement does. */
 struct chore {
     struct statement *find;             /* returns a row if there is something to do */
     struct statement *change;           /* changes a limited number of rows */
     const struct parameter *parameters; /* of `change`; those of `find` are the first of them */
     size_t find_count, change_count;
-    struct statement *before; /* runs before `change`, with its parameters; NULL: none */
 };
 
 /* Does it in one transaction, and sets how many rows it changed. Without anything to do it takes no

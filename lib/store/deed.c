@@ -123,5 +123,5 @@ enum store_result store_delete_old_trail(struct store *store, int64_t before, si
         .sql = "DELETE FROM trail WHERE id IN (SELECT id FROM trail WHERE at < ?1 "
                "ORDER BY at LIMIT ?2)"};
     const struct parameter parameters[] = {INTEGER(before), INTEGER(ROWS_AT_ONCE)};
-    return chore_do(store, &(struct chore){&find, &old, parameters, 1, 2, NULL}, removed);
+    return chore_do(store, &(struct chore){&find, &old, parameters, 1, 2}, removed);
 }

@@ -67,6 +67,12 @@ enum store_result store_cancel_outgoing(struct store *store, const char *user_id
  * more, or is sent again by another row (retried_as). */
 enum store_result store_retry_outgoing(struct store *store, const struct store_outgoing *row);
 
+enum { OUTGOING_CODE_SIZE = 24 };
+
+/* Reads the platform's code of a failure: of the answer that refused the send, or of the status of
+ * its message, which has an array of errors. False, and "": there is none. */
+bool outgoing_read_code(struct slice error, char code[OUTGOING_CODE_SIZE]);
+
 /* --- the sender --- */
 
 enum { SENDER_LEASE_MS = 15 * 1000 };
@@ -115,7 +121,8 @@ enum outgoing_pause { PAUSE_NONE, PAUSE_CAMPAIGN, PAUSE_LINE };
 /* What became of a row that was taken and not accepted. */
 struct outgoing_outcome {
     const char *id, *owner, *take_id;
-    const char *state; /* queued, failed, unknown or suppressed */
+    const char *campaign_id; /* NULL: a single send */
+    const char *state;       /* queued, failed, unknown or suppressed */
     const char *reason;
     struct slice error; /* n == 0: none */
     bool is_free;       /* queued: the attempt does not count */

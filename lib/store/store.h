@@ -110,10 +110,11 @@ struct store_send {
     const char *flow_id;                           /* the flow that it opens; NULL: none, or the
                                                       template's */
     const char *flow_token;                        /* the token of its flow; NULL: none */
-    const char *by_id;       /* who sent it: mbr_... or tok_...; NULL: the main token */
-    const char *by_name;     /* its name; NULL with by_id */
-    const char *media_id;    /* of its file, which the archive shall copy; NULL: none */
-    const char *outgoing_id; /* its row of outgoing.h, which is then accepted; NULL: none */
+    const char *by_id;          /* who sent it: mbr_... or tok_...; NULL: the main token */
+    const char *by_name;        /* its name; NULL with by_id */
+    const char *media_id;       /* of its file, which the archive shall copy; NULL: none */
+    const char *outgoing_id;    /* its row of outgoing.h, which is then accepted; NULL: none */
+    const char *message_status; /* in the platform's answer; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };

@@ -90,7 +90,7 @@ INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language
 INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, created_at)
     SELECT 'rcp_' || suffix, account_id, 'cmp_' || suffix, printf('1777%09d', i), CAST('{}' AS BLOB), i
     FROM row WHERE i <= $share;
-INSERT INTO campaign_count SELECT 'cmp_' || suffix, 'accepted', 'read', i FROM row WHERE i <= $share;
+INSERT INTO campaign_count SELECT 'cmp_' || suffix, 'accepted', i FROM row WHERE i <= $share;
 INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at, next_at, expires_at,
         created_at, finished_at)
     SELECT 'out_' || suffix, user_id, account_id, line_id, printf('1777%09d', i), CAST('{}' AS BLOB),

@@ -74,6 +74,36 @@ static const struct rule recounts[] = {
     USAGE("read", "direction = 'out' AND status = 'read'"),
 };
 
+/* The counts of campaigns, and what they are by their recipients. */
+#define COUNTS "SELECT campaign_id, measure, count FROM campaign_count WHERE count <> 0"
+#define OF_MESSAGES                                                                                \
+    "FROM outgoing o JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "               \
+    "WHERE o.campaign_id IS NOT NULL AND "
+#define RECOUNT                                                                                    \
+    "SELECT campaign_id, 'waiting' AS measure, count(*) AS count FROM campaign_recipient "         \
+    "GROUP BY 1 UNION ALL SELECT campaign_id, state, count(*) FROM outgoing "                      \
+    "WHERE campaign_id IS NOT NULL GROUP BY 1, 2 UNION ALL "                                       \
+    "SELECT o.campaign_id, 'delivery:' || CASE m.status WHEN 'played' THEN 'read' "                \
+    "WHEN 'accepted' THEN 'held' ELSE m.status END, count(*) " OF_MESSAGES                         \
+    "(m.status <> 'accepted' OR o.reason = 'held') GROUP BY 1, 2 UNION ALL "                       \
+    "SELECT campaign_id, 'error:' || code, count(*) FROM ("                                        \
+    "SELECT campaign_id, json_extract(CAST(error AS TEXT), '$.error.code') AS code "               \
+    "FROM outgoing WHERE campaign_id IS NOT NULL AND state = 'failed' UNION ALL "                  \
+    "SELECT o.campaign_id, json_extract(CAST(m.error AS TEXT), '$[0].code') " OF_MESSAGES          \
+    "m.status = 'failed') WHERE code IS NOT NULL GROUP BY 1, 2"
+#define DIFFERENCES(counts)                                                                        \
+    "SELECT (SELECT count(*) FROM (SELECT * FROM (" COUNTS ") " counts                             \
+    " EXCEPT SELECT * FROM (" RECOUNT ") " counts ")) + "                                          \
+    "(SELECT count(*) FROM (SELECT * FROM (" RECOUNT ") " counts " EXCEPT SELECT * FROM (" COUNTS  \
+    ") " counts "))"
+
+/* Who was reached stays counted when retention or an erasure deletes it. */
+static const struct rule campaigns = {"the counts of campaigns differ from a recount",
+                                      DIFFERENCES("")};
+static const struct rule open_campaigns = {
+    "the counts of campaigns differ from a recount of what has not ended",
+    DIFFERENCES("WHERE measure IN ('waiting', 'queued', 'sending')")};
+
 enum { LONGEST_DELIVERY_MS = 60000 };
 
 /* An event that is done at a webhook arrived there; in a calm world in time, whatever the receivers
@@ -100,6 +130,7 @@ void rules_check(void) {
         check(&rules[i], false);
     for (size_t i = 0; i < sizeof recounts / sizeof *recounts; i++)
         check(&recounts[i], world.retains || erasures_happened());
+    check(world.retains || erasures_happened() ? &open_campaigns : &campaigns, false);
     if (!world.retains) /* an event is kept for a week */
         check(&has_event, false);
     gateway_rows("SELECT d.event_id, w.name, e.created_at FROM delivery d "

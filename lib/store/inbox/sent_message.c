@@ -180,11 +180,9 @@ static void write_message(struct store *store, const struct store_send *send,
     }
 }
 
-/* Reads whether a campaign sends the message, and so whether it can be an answer. */
-static bool read_campaign(struct store *store, const struct store_send *send,
-                          struct thread *thread) {
-    const bool ok =
-        outgoing_read_campaign(store, send->user_id, send->outgoing_id, &thread->is_campaign);
+/* Accepts the row of the message; one of a campaign answers nothing. */
+static bool accept(struct store *store, const struct store_send *send, struct thread *thread) {
+    const bool ok = outgoing_accept(store, send, &thread->is_campaign);
     thread->is_answer = !thread->is_campaign && thread_counts_type(send->type);
     return ok;
 }
@@ -211,9 +209,9 @@ enum store_result store_insert_send(struct store *store, const struct store_send
                             .contact_id = contact_id,
                             .at = send->now};
     while (sql_transact(store))
-        if (lock_send(store, send) && outgoing_accept(store, send) &&
-            read_campaign(store, send, &thread) && read_stored(store, send, &stored, contact_id) &&
-            !stored.has_send && touch_or_insert_contact(store, send, contact_id))
+        if (lock_send(store, send) && accept(store, send, &thread) &&
+            read_stored(store, send, &stored, contact_id) && !stored.has_send &&
+            touch_or_insert_contact(store, send, contact_id))
             add_message(store, send, &stored, &thread);
     return sql_result(store);
 }

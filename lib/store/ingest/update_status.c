@@ -6,6 +6,8 @@
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
+#include "store/outgoing.h"
+#include "store/outgoing/campaign_count.h"
 #include "store/outgoing/outgoing_row.h"
 
 /* A message's status never goes back. Only a status that proves delivery replaces `failed`. */
@@ -32,28 +34,60 @@ static bool count_rise(struct ingest *in, const struct update_status *status, in
            (from >= RANK_READ || to < RANK_READ || ingest_count(in, USAGE_READ));
 }
 
+/* What is shown of a message; status NULL: it is no outgoing one. */
+struct shown {
+    const char *status;
+    struct slice error;
+};
+
+static bool read_shown(struct ingest *in, const char *message_id, struct shown *shown) {
+    static struct statement s = {.sql = "SELECT status, error FROM message WHERE id = ?1 "
+                                        "AND direction = 'out'"};
+    *shown = (struct shown){0};
+    sql_start(in->store, &s, TEXT(message_id));
+    if (sql_row(in->store, &s)) {
+        shown->status = column_text(&s, 0, in->arena);
+        shown->error = column_blob(&s, 1, in->arena);
+        sql_stop(&s);
+    }
+    return !sql_failed(in->store);
+}
+
+/* The same for the campaign that sends the message. */
+static bool count_campaign(struct ingest *in, const struct update_status *status,
+                           const char *message_id, const struct shown *shown,
+                           struct outgoing_row *row) {
+    char before[OUTGOING_CODE_SIZE], after[OUTGOING_CODE_SIZE];
+    if (!status->tracking && !outgoing_find_row(in->store, message_id, row))
+        return false;
+    if (!*row->campaign_id)
+        return true;
+    const bool was_held = row->is_held && strcmp(shown->status, "accepted") == 0;
+    outgoing_read_code(shown->error, before);
+    outgoing_read_code(strcmp(status->status, "failed") == 0 ? status->errors : (struct slice){0},
+                       after);
+    return campaign_count_delivery(in->store, row->campaign_id, was_held ? "held" : shown->status,
+                                   status->status) &&
+           campaign_count_error(in->store, row->campaign_id, before, -1) &&
+           campaign_count_error(in->store, row->campaign_id, after, 1);
+}
+
 /* Raises the message's status to a status that was inserted, and gives message and thread the next
  * number of a change. */
 static bool raise_status(struct ingest *in, const struct update_status *status,
-                         const struct stored_message *known) {
-    static struct statement read = {.sql = "SELECT status FROM message WHERE id = ?1 "
-                                           "AND direction = 'out'"};
+                         const struct stored_message *known, struct outgoing_row *row) {
     static struct statement write = {.sql = "UPDATE message SET status = ?2, status_at = ?3, "
                                             "error = ?4, changed = ?5 WHERE id = ?1"};
-    const char *shown = NULL;
+    struct shown shown;
     int64_t change;
     if (!change_next(in->store, in->owner.user_id, &change) ||
-        !thread_change(in->store, known->thread_id, change))
+        !thread_change(in->store, known->thread_id, change) || !read_shown(in, known->id, &shown))
         return false;
-    sql_start(in->store, &read, TEXT(known->id));
-    if (sql_row(in->store, &read)) {
-        shown = column_text(&read, 0, in->arena);
-        sql_stop(&read);
-    }
-    const int to = status_rank(status->status), from = shown ? status_rank(shown) : to;
+    const int to = status_rank(status->status),
+              from = shown.status ? status_rank(shown.status) : to;
     if (to <= from)
         return message_row_change(in->store, known->id, change);
-    if (!count_rise(in, status, from, to))
+    if (!count_rise(in, status, from, to) || !count_campaign(in, status, known->id, &shown, row))
         return false;
     struct slice none = {NULL, 0};
     bool is_failure = to == RANK_FAILED;
@@ -82,7 +116,8 @@ static bool insert_status(struct ingest *in, struct store_update *update, const 
 /* Inserts a message that is known only from its status: its type and body are unknown.
  * raise_status sets its status. */
 static bool insert_missing_message(struct ingest *in, const struct update_status *status,
-                                   const struct contact *contact, struct stored_message *made) {
+                                   const struct contact *contact, const struct outgoing_row *of,
+                                   struct stored_message *made) {
     const struct update_message message = {.who = status->who,
                                            .wamid = status->wamid,
                                            .type = "unknown",
@@ -93,11 +128,10 @@ static bool insert_missing_message(struct ingest *in, const struct update_status
                               .source = "status",
                               .status = "accepted",
                               .message = &message,
-                              .body = SLICE("")};
+                              .body = SLICE(""),
+                              .is_campaign = *of->campaign_id != '\0'};
     id_make(made->id, "msg_", in->now);
-    return outgoing_read_campaign(in->store, in->owner.user_id, status->tracking,
-                                  &row.is_campaign) &&
-           message_row_add_thread(in, contact->id, false, &row, made->thread_id) &&
+    return message_row_add_thread(in, contact->id, false, &row, made->thread_id) &&
            message_row_insert(in, &row) && ingest_count(in, USAGE_OUT);
 }
 
@@ -228,6 +262,7 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
     const struct update_status *status = &update->status;
     struct stored_message known;
     struct contact own, contact;
+    struct outgoing_row row;
     bool is_repeated;
     struct sent sent = sent_of_status(status);
     if (!stored_message_find_locked(in, status->wamid, &known, &own))
@@ -235,7 +270,8 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
     if (known.is_erased)
         return ingest_skip_erased(in, update);
     if (!update_idempotency_key(in, status) ||
-        !outgoing_confirm(in->store, in->owner.user_id, status->tracking, status->wamid, in->now))
+        !outgoing_confirm(in->store, in->owner.user_id, status->tracking, status->wamid, in->now,
+                          &row))
         return false;
     const bool is_known = known.id[0];
     if (is_known && !insert_known_status(in, update, known.id, &is_repeated))
@@ -250,11 +286,11 @@ bool ingest_status(struct ingest *in, struct store_update *update) {
         return ingest_insert_raw(in, update, OUTCOME_NO_CONTACT);
     /* read again: merging contacts may have changed the message's thread */
     if (is_known ? !stored_message_find(in, status->wamid, &known)
-                 : !insert_missing_message(in, status, &contact, &known) ||
+                 : !insert_missing_message(in, status, &contact, &row, &known) ||
                        !insert_status(in, update, known.id))
         return false;
     if (update->outcome == OUTCOME_DUPLICATE)
         return true;
-    return add_opt_out(in, status) && raise_status(in, status, &known) &&
+    return add_opt_out(in, status) && raise_status(in, status, &known, &row) &&
            add_status_event(in, update, &contact, known.thread_id);
 }

@@ -15,11 +15,6 @@ enum store_result chore_result(struct store *store, bool is_free) {
     return sql_refuse(store, STORE_BUSY, "another process does the regular work");
 }
 
-static bool run(struct store *store, const struct chore *chore, struct statement *s) {
-    sql_start_with(store, s, chore->parameters, chore->change_count);
-    return !sql_row(store, s) && !sql_failed(store);
-}
-
 enum store_result chore_do(struct store *store, const struct chore *chore, size_t *changed) {
     bool is_free = false;
     *changed = 0;
@@ -28,9 +23,10 @@ enum store_result chore_do(struct store *store, const struct chore *chore, size_
         return sql_result(store);
     sql_stop(chore->find);
     while (sql_transact(store)) {
-        if (!chore_take(store, &is_free) || (chore->before && !run(store, chore, chore->before)))
+        if (!chore_take(store, &is_free))
             continue;
-        if (run(store, chore, chore->change))
+        sql_start_with(store, chore->change, chore->parameters, chore->change_count);
+        if (!sql_row(store, chore->change) && !sql_failed(store))
             *changed = (size_t)sql_changes(store);
     }
     return chore_result(store, is_free);

@@ -17,6 +17,7 @@
 #include "store/life/person.h"
 #include "store/life/removal.h"
 #include "store/note.h"
+#include "store/outgoing/campaign_count.h"
 
 enum {
     ROWS_AT_ONCE = 200,
@@ -427,20 +428,27 @@ static bool erase_notes(struct erasing *e) {
     return !sql_failed(e->store);
 }
 
-/* Sends that wait are not sent any more. The erasure waits for those that are being sent: what they
- * store is erased after that. */
+/* What became of an ended row stays counted in its campaign: a number names no person. Sends that
+ * wait are not sent any more, nor counted. The erasure waits for those that are being sent: what
+ * they store is erased after that. */
 static bool erase_outgoing(struct erasing *e) {
     static struct statement list = {
         .sql = "SELECT id, recipient, body FROM outgoing WHERE account_id = ?1 AND id > ?2 "
                "AND created_at <= ?3 ORDER BY id LIMIT ?4"};
-    static struct statement s = {.sql =
-                                     "DELETE FROM outgoing WHERE id = ?1 AND state <> 'sending'"};
+    static struct campaign_change queued = {
+        {.sql = "DELETE FROM outgoing WHERE id = ?1 AND state = 'queued' RETURNING campaign_id"},
+        "queued",
+        NULL};
+    static struct statement ended = {.sql = "DELETE FROM outgoing WHERE id = ?1 "
+                                            "AND state NOT IN ('queued', 'sending')"};
     const char *const before = e->place;
     const struct buffer ids = list_named(e, &list, e->account_id, true);
     for (size_t i = 0; i < count_of(&ids); i++) {
-        if (!sql_run(e->store, &s, TEXT(items_of(&ids)[i])))
+        size_t deleted = 0;
+        if (!campaign_count_run(e->store, &queued, &deleted, TEXT(items_of(&ids)[i])) ||
+            !sql_run(e->store, &ended, TEXT(items_of(&ids)[i])))
             return false;
-        e->waits = e->waits || sql_changes(e->store) == 0;
+        e->waits = e->waits || (!deleted && !sql_changes(e->store));
     }
     if (e->waits) {
         e->place = before;
@@ -454,10 +462,14 @@ static bool erase_recipients(struct erasing *e) {
     static struct statement list = {
         .sql = "SELECT id, recipient, body FROM campaign_recipient WHERE account_id = ?1 "
                "AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4"};
-    static struct statement s = {.sql = "DELETE FROM campaign_recipient WHERE id = ?1"};
+    static struct campaign_change waiting = {
+        {.sql = "DELETE FROM campaign_recipient WHERE id = ?1 RETURNING campaign_id"},
+        "waiting",
+        NULL};
     const struct buffer ids = list_named(e, &list, e->account_id, true);
+    size_t deleted = 0;
     for (size_t i = 0; i < count_of(&ids); i++)
-        if (!sql_run(e->store, &s, TEXT(items_of(&ids)[i])))
+        if (!campaign_count_run(e->store, &waiting, &deleted, TEXT(items_of(&ids)[i])))
             return false;
     return !sql_failed(e->store);
 }

@@ -146,7 +146,7 @@ static enum store_result prune_keys(struct store *store, int64_t before, size_t 
                "FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2) "
                "AND NOT created_at >= ?1"};
     const struct parameter parameters[] = {INTEGER(before), INTEGER(ROWS_AT_ONCE)};
-    return chore_do(store, &(struct chore){&find, &keys, parameters, 1, 2, NULL}, removed);
+    return chore_do(store, &(struct chore){&find, &keys, parameters, 1, 2}, removed);
 }
 
 enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t *removed) {
@@ -219,7 +219,7 @@ static enum store_result repair_webhooks(struct store *store, int64_t now, size_
                "ELSE failing_since END, updated_at = CASE WHEN updated_at > ?2 THEN ?1 "
                "ELSE updated_at END WHERE " WEBHOOK_WITH_WRONG_TIMES};
     const struct parameter times[] = {INTEGER(now), INTEGER(now + longest_probe_wait)};
-    return chore_do(store, &(struct chore){&find, &mend, times, 2, 2, NULL}, mended);
+    return chore_do(store, &(struct chore){&find, &mend, times, 2, 2}, mended);
 }
 
 enum store_result store_repair_times(struct store *store, struct arena *arena, int64_t now,

@@ -1,8 +1,11 @@
 /* Rows of the table campaign, for clients. */
 #include "store/campaign.h"
 
+#include <string.h>
+
 #include "engine/sql.h"
 #include "store/deed.h"
+#include "store/outgoing/campaign_count.h"
 #include "store/outgoing/outgoing_read.h"
 
 #define COLUMNS                                                                                    \
@@ -81,20 +84,29 @@ enum store_result store_list_campaigns(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
+/* A measure without its beginning. */
+static struct store_campaign_count count_of(const char *measure, int64_t count) {
+    static const struct {
+        const char *beginning;
+        enum campaign_measure measure;
+    } kinds[] = {{CAMPAIGN_DELIVERY, CAMPAIGN_STATUS}, {CAMPAIGN_ERROR, CAMPAIGN_CODE}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].beginning);
+        if (strncmp(measure, kinds[i].beginning, length) == 0)
+            return (struct store_campaign_count){kinds[i].measure, measure + length, count};
+    }
+    return (struct store_campaign_count){CAMPAIGN_STATE, measure, count};
+}
+
 enum store_result store_count_campaign(struct store *store, struct arena *arena, const char *id,
                                        struct store_campaign_count **counts, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT 'waiting', NULL, count(*) FROM campaign_recipient WHERE campaign_id = ?1 "
-               "UNION ALL SELECT o.state, m.status, count(*) FROM outgoing o "
-               "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
-               "WHERE o.campaign_id = ?1 GROUP BY o.state, m.status "
-               "UNION ALL SELECT state, nullif(status, ''), count FROM campaign_count "
-               "WHERE campaign_id = ?1"};
+        .sql = "SELECT measure, count FROM campaign_count WHERE campaign_id = ?1 ORDER BY measure"};
     struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(id));
     while (sql_row(store, &s)) {
-        const struct store_campaign_count row = {column_text(&s, 0, arena),
-                                                 column_text(&s, 1, arena), column_integer(&s, 2)};
+        const struct store_campaign_count row =
+            count_of(column_text(&s, 0, arena), column_integer(&s, 1));
         buffer_add(&list, &row, sizeof row);
     }
     *counts = (struct store_campaign_count *)(void *)list.p;
@@ -127,7 +139,8 @@ static int64_t read_recipients(struct store *store, const char *id) {
 static bool raise_recipients(struct store *store, const char *id, size_t added) {
     static struct statement s = {
         .sql = "UPDATE campaign SET recipients = recipients + ?2 WHERE id = ?1"};
-    return sql_run_later(store, &s, TEXT(id), INTEGER((int64_t)added));
+    return sql_run_later(store, &s, TEXT(id), INTEGER((int64_t)added)) &&
+           campaign_count_rows(store, id, "waiting", (int64_t)added);
 }
 
 static bool add_recipient(struct store *store, const struct store_campaign *campaign,
@@ -173,10 +186,13 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
 
 /* Sends of the campaign that were moved to outgoing, and wait. */
 static bool cancel_rows(struct store *store, const char *id, int64_t now) {
-    static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?2 WHERE campaign_id = ?1 "
-               "AND finished_at IS NULL AND state = 'queued'"};
-    return sql_run_later(store, &s, TEXT(id), INTEGER(now));
+    static struct campaign_change rows = {
+        {.sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?2 WHERE campaign_id = ?1 "
+                "AND finished_at IS NULL AND state = 'queued' RETURNING campaign_id"},
+        "queued",
+        "cancelled"};
+    size_t cancelled = 0;
+    return campaign_count_run(store, &rows, &cancelled, TEXT(id), INTEGER(now));
 }
 
 #define CHANGE(set, where)                                                                         \

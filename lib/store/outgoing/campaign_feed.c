@@ -2,6 +2,7 @@
 #include "engine/sql.h"
 #include "store/campaign.h"
 #include "store/chore.h"
+#include "store/outgoing/campaign_count.h"
 #include "store/outgoing/campaign_row.h"
 
 enum {
@@ -106,9 +107,13 @@ static bool move(struct store *store, struct arena *arena, const struct feed *fe
     static struct statement end = {.sql = "DELETE FROM campaign_recipient WHERE id = ?1"};
     char id[ID_SIZE];
     id_make(id, "out_", now);
-    return sql_run(store, &s, TEXT(id), TEXT(next->id), INTEGER(now), INTEGER(feed->expires_at),
-                   BLOB(body_of(arena, next->body, id))) &&
-           sql_run(store, &end, TEXT(next->id));
+    if (!sql_run(store, &s, TEXT(id), TEXT(next->id), INTEGER(now), INTEGER(feed->expires_at),
+                 BLOB(body_of(arena, next->body, id))))
+        return false;
+    const bool is_there = sql_changes(store) > 0; /* it may have been erased */
+    return sql_run(store, &end, TEXT(next->id)) &&
+           campaign_count_rows(store, feed->id, "queued", is_there) &&
+           campaign_count_rows(store, feed->id, "waiting", -sql_changes(store));
 }
 
 static bool set_fed(struct store *store, const char *id, int64_t now) {
@@ -200,7 +205,7 @@ enum store_result store_delete_old_campaigns(struct store *store, int64_t now, s
     enum store_result result = STORE_OK;
     *removed = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && result == STORE_OK && !*removed; i++)
-        result = chore_do(
-            store, &(struct chore){&parts[i].find, &parts[i].s, parameters, 1, 2, NULL}, removed);
+        result = chore_do(store, &(struct chore){&parts[i].find, &parts[i].s, parameters, 1, 2},
+                          removed);
     return result;
 }

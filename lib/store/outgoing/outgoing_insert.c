@@ -3,6 +3,7 @@
 
 #include "engine/sql.h"
 #include "store/deed.h"
+#include "store/outgoing/campaign_count.h"
 #include "store/outgoing/outgoing_read.h"
 
 static bool insert_row(struct store *store, const struct store_outgoing *row) {
@@ -50,19 +51,21 @@ enum store_result store_retry_outgoing(struct store *store, const struct store_o
 
 enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
                                         int64_t now) {
-    static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?3 WHERE id = ?1 "
-               "AND user_id = ?2 AND state = 'queued'"};
+    static struct campaign_change row = {
+        {.sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?3 WHERE id = ?1 "
+                "AND user_id = ?2 AND state = 'queued' RETURNING campaign_id"},
+        "queued",
+        "cancelled"};
     static struct statement look = {
         .sql = "SELECT state = ?3 FROM outgoing WHERE id = ?1 AND user_id = ?2"};
     enum store_result outcome = STORE_OK;
     while (sql_transact(store)) {
         bool exists = true;
+        size_t cancelled = 0;
         outcome = STORE_OK;
-        if (!sql_run(store, &s, TEXT(id), TEXT(user_id), INTEGER(now)))
+        if (!campaign_count_run(store, &row, &cancelled, TEXT(id), TEXT(user_id), INTEGER(now)))
             continue;
-        if (sql_changes(store) > 0 ||
-            outgoing_is_in_state(store, &look, user_id, id, "cancelled", &exists))
+        if (cancelled || outgoing_is_in_state(store, &look, user_id, id, "cancelled", &exists))
             store_trail(store, user_id, id);
         else
             outcome = exists ? STORE_CONFLICT : STORE_NOT_FOUND;

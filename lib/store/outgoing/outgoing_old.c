@@ -23,7 +23,7 @@ static enum store_result delete_state(struct store *store, const char *state, in
     static struct statement find = {.sql = OLD "1"};
     static struct statement s = {.sql = "DELETE FROM outgoing WHERE id IN (" OLD "?3)"};
     const struct parameter parameters[] = {TEXT(state), INTEGER(until), INTEGER(ROWS_AT_ONCE)};
-    return chore_do(store, &(struct chore){&find, &s, parameters, 2, 3, NULL}, removed);
+    return chore_do(store, &(struct chore){&find, &s, parameters, 2, 3}, removed);
 }
 
 enum store_result store_delete_old_outgoing(struct store *store, int64_t now, size_t *removed) {
@@ -49,16 +49,7 @@ enum store_result store_delete_old_outgoing(struct store *store, int64_t now, si
     "WHERE a.account_id = o.account_id AND a.identity = o.recipient "                              \
     "AND c.held_at IS NOT NULL) LIMIT "
 
-/* What GET /v2/campaigns/:campaignId counts does not change when the rows go. */
-static struct statement count_campaigns = {
-    .sql = "INSERT INTO campaign_count (campaign_id, state, status, count) "
-           "SELECT d.campaign_id, d.state, coalesce(m.status, ''), count(*) FROM outgoing d "
-           "LEFT JOIN message m ON m.line_id = d.line_id AND m.wamid = d.wamid "
-           "WHERE d.campaign_id IS NOT NULL AND d.id IN (" OLD_OF_USER "?4) "
-           "GROUP BY d.campaign_id, d.state, coalesce(m.status, '') "
-           "ON CONFLICT (campaign_id, state, status) "
-           "DO UPDATE SET count = campaign_count.count + excluded.count"};
-
+/* The counts of campaigns keep what was reached. */
 enum store_result outgoing_prune(struct store *store, const char *user_id, int64_t before,
                                  size_t *removed) {
     static struct statement find = {.sql = OLD_OF_USER "1"};
@@ -69,5 +60,5 @@ enum store_result outgoing_prune(struct store *store, const char *user_id, int64
     id_least(least, "out_", before);
     const struct parameter parameters[] = {TEXT(user_id), INTEGER(before), TEXT(least),
                                            INTEGER(ROWS_AT_ONCE)};
-    return chore_do(store, &(struct chore){&find, &s, parameters, 3, 4, &count_campaigns}, removed);
+    return chore_do(store, &(struct chore){&find, &s, parameters, 3, 4}, removed);
 }

@@ -1,33 +1,77 @@
 #include "store/outgoing/outgoing_row.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* The row's text is in the message from now on. */
-bool outgoing_accept(struct store *store, const struct store_send *send) {
+#include "store/outgoing.h"
+#include "store/outgoing/campaign_count.h"
+
+/* --- accepting --- */
+
+enum { STATE_SIZE = 16, ERROR_MEMORY = 64 * 1024 * 1024 };
+
+/* A row before it is accepted; state "": there is none. */
+struct before {
+    char state[STATE_SIZE];
+    char code[OUTGOING_CODE_SIZE]; /* of a campaign: why it failed; "": it has not */
+    struct outgoing_row row;
+};
+
+static bool read_before(struct store *store, const char *user_id, const char *id,
+                        struct before *before) {
     static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?2, "
-               "is_recorded = 1, body = ?4, finished_at = CASE WHEN state = 'accepted' "
-               "THEN finished_at ELSE ?3 END WHERE id = ?1"};
-    return !send->outgoing_id ||
-           sql_run_later(store, &s, TEXT(send->outgoing_id), TEXT(send->wamid), INTEGER(send->now),
-                         BLOB(SLICE("")));
+        .sql = "SELECT campaign_id, state, reason = 'held', CASE WHEN campaign_id IS NOT NULL "
+               "AND state = 'failed' THEN error END FROM outgoing WHERE id = ?1 AND user_id = ?2"};
+    struct arena arena;
+    *before = (struct before){0};
+    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    arena_init(&arena, ERROR_MEMORY, NULL);
+    column_id(&s, 0, before->row.campaign_id);
+    snprintf(before->state, STATE_SIZE, "%s", column_text(&s, 1, &arena));
+    before->row.is_held = column_integer(&s, 2) != 0;
+    outgoing_read_code(column_blob(&s, 3, &arena), before->code);
+    arena_free(&arena);
+    sql_stop(&s);
+    return true;
 }
 
-static bool is_row(const char *callback_data) {
-    return callback_data && strncmp(callback_data, "out_", 4) == 0;
+static bool is_accepted(const struct before *before) {
+    return strcmp(before->state, "accepted") == 0;
 }
 
-bool outgoing_read_campaign(struct store *store, const char *user_id, const char *callback_data,
-                            bool *is_campaign) {
-    static struct statement s = {.sql = "SELECT 1 FROM outgoing WHERE id = ?1 AND user_id = ?2 "
-                                        "AND campaign_id IS NOT NULL"};
-    *is_campaign = false;
-    if (!is_row(callback_data))
-        return true;
-    sql_start(store, &s, TEXT(callback_data), TEXT(user_id));
-    if ((*is_campaign = sql_row(store, &s)))
-        sql_stop(&s);
-    return !sql_failed(store);
+static bool count_accepted(struct store *store, const struct before *before, bool is_held) {
+    const char *const campaign_id = before->row.campaign_id;
+    return is_accepted(before) ||
+           (campaign_count_state(store, campaign_id, before->state, "accepted") &&
+            campaign_count_error(store, campaign_id, before->code, -1) &&
+            campaign_count_delivery(store, campaign_id, "accepted", is_held ? "held" : "accepted"));
+}
+
+/* The row's text is in the message from now on. A row that changes meanwhile is read again. */
+bool outgoing_accept(struct store *store, const struct store_send *send, bool *is_campaign) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET reason = CASE WHEN state = 'accepted' THEN reason ELSE ?6 END, "
+               "finished_at = CASE WHEN state = 'accepted' THEN finished_at ELSE ?3 END, "
+               "state = 'accepted', error = NULL, wamid = ?2, is_recorded = 1, body = ?4 "
+               "WHERE id = ?1 AND state = ?5"};
+    const bool is_held =
+        send->message_status && strcmp(send->message_status, "held_for_quality_assessment") == 0;
+    struct before before = {0};
+    int changed = 0;
+    while (send->outgoing_id && !changed) {
+        if (!read_before(store, send->user_id, send->outgoing_id, &before))
+            return false;
+        if (!*before.state)
+            break;
+        if (!sql_run(store, &s, TEXT(send->outgoing_id), TEXT(send->wamid), INTEGER(send->now),
+                     BLOB(SLICE("")), TEXT(before.state), TEXT(is_held ? "held" : NULL)))
+            return false;
+        changed = sql_changes(store);
+    }
+    *is_campaign = *before.row.campaign_id != '\0';
+    return !changed || count_accepted(store, &before, is_held);
 }
 
 /* Cancels what would send the message of a row again, if it waits. */
@@ -41,14 +85,52 @@ static bool cancel_retries(struct store *store, const char *user_id, const char 
     return sql_run_later(store, &s, TEXT(id), TEXT(user_id), INTEGER(now));
 }
 
+static bool is_row(const char *callback_data) {
+    return callback_data && strncmp(callback_data, "out_", 4) == 0;
+}
+
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
-                      const char *wamid, int64_t now) {
+                      const char *wamid, int64_t now, struct outgoing_row *row) {
     static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?3, "
-               "finished_at = ?4 WHERE id = ?1 AND user_id = ?2 AND state <> 'accepted'"};
-    return !is_row(callback_data) || (sql_run_later(store, &s, TEXT(callback_data), TEXT(user_id),
-                                                    TEXT(wamid), INTEGER(now)) &&
-                                      cancel_retries(store, user_id, callback_data, now));
+        .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?2, "
+               "finished_at = ?3 WHERE id = ?1 AND state = ?4"};
+    struct before before = {0};
+    int changed = 0;
+    *row = before.row;
+    if (!is_row(callback_data))
+        return true;
+    do {
+        if (!read_before(store, user_id, callback_data, &before))
+            return false;
+        if (!*before.state || is_accepted(&before))
+            break;
+        if (!sql_run(store, &s, TEXT(callback_data), TEXT(wamid), INTEGER(now), TEXT(before.state)))
+            return false;
+        changed = sql_changes(store);
+    } while (!changed);
+    *row = before.row;
+    return (!changed || count_accepted(store, &before, false)) &&
+           cancel_retries(store, user_id, callback_data, now);
+}
+
+bool outgoing_find_row(struct store *store, const char *message_id, struct outgoing_row *row) {
+#define OF_MESSAGE(column)                                                                         \
+    {                                                                                              \
+        .sql = "SELECT o.campaign_id, o.reason = 'held' FROM message m JOIN outgoing o "           \
+               "ON o.user_id = m.user_id AND o.recipient = m." column                              \
+               " AND o.wamid = m.wamid AND o.line_id = m.line_id "                                 \
+               "WHERE m.id = ?1 AND m.is_campaign = 1 LIMIT 1"                                     \
+    }
+    static struct statement by[] = {OF_MESSAGE("phone"), OF_MESSAGE("bsuid")};
+    for (size_t i = 0; i < sizeof by / sizeof *by && !*row->campaign_id; i++) {
+        sql_start(store, &by[i], TEXT(message_id));
+        if (sql_row(store, &by[i])) {
+            column_id(&by[i], 0, row->campaign_id);
+            row->is_held = column_integer(&by[i], 1) != 0;
+            sql_stop(&by[i]);
+        }
+    }
+    return !sql_failed(store);
 }
 
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,

@@ -5,19 +5,25 @@
 #include "engine/sql.h"
 #include "store/store.h"
 
-/* A send whose outgoing_id is set: its row, if there is one, is accepted, and its message is stored
- * in this transaction. False on failure. */
-bool outgoing_accept(struct store *store, const struct store_send *send);
+/* What a status has to know of the row of its message. */
+struct outgoing_row {
+    char campaign_id[ID_SIZE]; /* "": of none */
+    bool is_held;              /* the platform's answer held the message back */
+};
 
-/* *is_campaign: the callback data is the id of a row of the user that is of a campaign. False on
- * failure. */
-bool outgoing_read_campaign(struct store *store, const char *user_id, const char *callback_data,
-                            bool *is_campaign);
+/* A send whose outgoing_id is set: its row, if there is one, is accepted, and its message is stored
+ * in this transaction. *is_campaign: a campaign sends it. False on failure. */
+bool outgoing_accept(struct store *store, const struct store_send *send, bool *is_campaign);
 
 /* A status with this callback data shows that a message was accepted: so is its row, if the data is
- * the id of one; what waits to send its message again is cancelled. False on failure. */
+ * the id of one of the user's; what waits to send its message again is cancelled. False on failure.
+ */
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
-                      const char *wamid, int64_t now);
+                      const char *wamid, int64_t now, struct outgoing_row *row);
+
+/* The same of a stored message of a campaign, whose status has no callback data; `*row` is that of
+ * none before. False on failure. */
+bool outgoing_find_row(struct store *store, const char *message_id, struct outgoing_row *row);
 
 /* Deletes rows of the user that ended before `before` without being accepted, some hundreds at
  * once, but none to a contact on hold: regular work (chore.h), for the retention of messages. */

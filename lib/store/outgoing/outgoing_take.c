@@ -1,6 +1,9 @@
 /* The calls of the sender: its lease, and the rows that it takes. */
+#include <string.h>
+
 #include "engine/sql.h"
 #include "store/outgoing.h"
+#include "store/outgoing/campaign_count.h"
 #include "store/outgoing/campaign_row.h"
 #include "store/outgoing/outgoing_read.h"
 
@@ -21,10 +24,13 @@ static bool take_lease(struct store *store, const char *owner, int64_t now) {
 
 /* Rows that other senders were sending: those have ended, or have lost the lease. */
 static bool give_up(struct store *store, const char *owner, int64_t now) {
-    static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'unknown', reason = 'interrupted', finished_at = ?2 "
-               "WHERE state = 'sending' AND taken_by <> ?1"};
-    return sql_run_later(store, &s, TEXT(owner), INTEGER(now));
+    static struct campaign_change rows = {
+        {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'interrupted', finished_at = ?2 "
+                "WHERE state = 'sending' AND taken_by <> ?1 RETURNING campaign_id"},
+        "sending",
+        "unknown"};
+    size_t given_up = 0;
+    return campaign_count_run(store, &rows, &given_up, TEXT(owner), INTEGER(now));
 }
 
 enum store_result store_hold_sender_lease(struct store *store, const char *owner, int64_t now,
@@ -81,17 +87,20 @@ enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t
     "SELECT id FROM outgoing WHERE finished_at IS NULL AND expires_at <= ?1 "                      \
     "AND state = 'queued' ORDER BY expires_at LIMIT ?2"
     static struct statement find = {.sql = LATE};
-    static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'expired', finished_at = ?1 WHERE state = 'queued' "
-               "AND id IN (" LATE ")"};
+    static struct campaign_change late = {
+        {.sql = "UPDATE outgoing SET state = 'expired', finished_at = ?1 WHERE state = 'queued' "
+                "AND id IN (" LATE ") RETURNING campaign_id"},
+        "queued",
+        "expired"};
     *expired = 0;
     sql_start(store, &find, INTEGER(now), INTEGER(1));
     if (!sql_row(store, &find))
         return sql_result(store);
     sql_stop(&find);
-    while (sql_transact(store))
-        if (sql_run(store, &s, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
-            *expired = (size_t)sql_changes(store);
+    while (sql_transact(store)) {
+        *expired = 0;
+        campaign_count_run(store, &late, expired, INTEGER(now), INTEGER(ROWS_AT_ONCE));
+    }
     return sql_result(store);
 }
 
@@ -107,11 +116,17 @@ static bool keep_lease(struct store *store, const struct store_take *take) {
            sql_changes(store) > 0;
 }
 
-/* Lists the ids of the next rows. */
+/* A row that is due. */
+struct due {
+    char id[ID_SIZE], campaign_id[ID_SIZE];
+};
+
+/* Lists the next rows. */
 static struct buffer list_due(struct store *store, struct arena *arena,
                               const struct store_take *take) {
     static struct statement s = {
-        .sql = "SELECT o.id FROM outgoing o WHERE o.finished_at IS NULL AND o.line_id = ?1 "
+        .sql = "SELECT o.id, o.campaign_id FROM outgoing o WHERE o.finished_at IS NULL "
+               "AND o.line_id = ?1 "
                "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at > ?2 "
                "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
                "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
@@ -122,20 +137,24 @@ static struct buffer list_due(struct store *store, struct arena *arena,
                "AND f.state = 'sending') AND NOT EXISTS (SELECT 1 FROM campaign c "
                "WHERE c.id = o.campaign_id AND c.state <> 'running') "
                "ORDER BY o.send_at, o.id LIMIT ?3"};
-    struct buffer ids = buffer_in(arena);
+    struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(take->line_id), INTEGER(take->now), INTEGER((int64_t)take->limit));
     while (sql_row(store, &s)) {
-        const char *id = column_text(&s, 0, arena);
-        buffer_add(&ids, &id, sizeof id);
+        struct due due;
+        column_id(&s, 0, due.id);
+        column_id(&s, 1, due.campaign_id);
+        buffer_add(&rows, &due, sizeof due);
     }
-    return ids;
+    return rows;
 }
 
-static bool take_row(struct store *store, const struct store_take *take, const char *id) {
+static bool take_row(struct store *store, const struct store_take *take, const struct due *due) {
     static struct statement s = {
         .sql = "UPDATE outgoing SET state = 'sending', reason = NULL, taken_by = ?2, take_id = ?3, "
                "attempts = attempts + 1 WHERE id = ?1 AND state = 'queued'"};
-    return sql_run(store, &s, TEXT(id), TEXT(take->owner), TEXT(take->take_id));
+    return sql_run(store, &s, TEXT(due->id), TEXT(take->owner), TEXT(take->take_id)) &&
+           (!sql_changes(store) ||
+            campaign_count_state(store, due->campaign_id, "queued", "sending"));
 }
 
 /* Why the row must not be sent, in the order of spec 5.5. */
@@ -179,9 +198,9 @@ enum store_result store_take_outgoing(struct store *store, struct arena *arena,
         list = buffer_in(arena);
         if (!keep_lease(store, take))
             continue;
-        struct buffer ids = list_due(store, arena, take);
-        for (size_t i = 0; i < ids.n / sizeof(char *); i++)
-            if (!take_row(store, take, ((const char **)(void *)ids.p)[i]))
+        struct buffer due = list_due(store, arena, take);
+        for (size_t i = 0; i < due.n / sizeof(struct due); i++)
+            if (!take_row(store, take, &((const struct due *)(void *)due.p)[i]))
                 break;
         read_taken(store, arena, take, &list);
     }
@@ -202,21 +221,37 @@ static bool opt_out(struct store *store, const struct outgoing_outcome *outcome)
     return sql_run(store, &s, TEXT(outcome->id), INTEGER(outcome->now));
 }
 
-enum store_result store_end_outgoing(struct store *store, const struct outgoing_outcome *outcome) {
+/* Ends a row that is in the state `from`. */
+static bool end_row(struct store *store, const struct outgoing_outcome *outcome, const char *from,
+                    bool *is_ended) {
     static struct statement s = {.sql =
                                      "UPDATE outgoing SET state = ?4, reason = ?5, error = ?6, "
                                      "attempts = attempts - ?7, next_at = ?8, "
                                      "finished_at = CASE WHEN ?4 = 'queued' THEN NULL ELSE ?9 END "
                                      "WHERE id = ?1 AND taken_by = ?2 AND take_id = ?3 "
-                                     "AND state IN ('sending', 'unknown')"};
+                                     "AND state = ?10"};
     const struct slice none = {NULL, 0}, error = outcome->error.n ? outcome->error : none;
-    while (sql_transact(store))
-        if (sql_run(store, &s, TEXT(outcome->id), TEXT(outcome->owner), TEXT(outcome->take_id),
-                    TEXT(outcome->state), TEXT(outcome->reason), BLOB(error),
-                    INTEGER(outcome->is_free), INTEGER(outcome->next_at), INTEGER(outcome->now)) &&
-            (!outcome->opts_out || !sql_changes(store) || opt_out(store, outcome)) &&
-            outcome->pause)
+    const bool is_failed = strcmp(outcome->state, "failed") == 0;
+    char code[OUTGOING_CODE_SIZE];
+    if (!sql_run(store, &s, TEXT(outcome->id), TEXT(outcome->owner), TEXT(outcome->take_id),
+                 TEXT(outcome->state), TEXT(outcome->reason), BLOB(error),
+                 INTEGER(outcome->is_free), INTEGER(outcome->next_at), INTEGER(outcome->now),
+                 TEXT(from)))
+        return false;
+    *is_ended = sql_changes(store) > 0;
+    outgoing_read_code(is_failed ? error : none, code);
+    return !*is_ended || (campaign_count_state(store, outcome->campaign_id, from, outcome->state) &&
+                          campaign_count_error(store, outcome->campaign_id, code, 1));
+}
+
+enum store_result store_end_outgoing(struct store *store, const struct outgoing_outcome *outcome) {
+    while (sql_transact(store)) {
+        bool is_ended = false;
+        if (end_row(store, outcome, "sending", &is_ended) &&
+            (is_ended || end_row(store, outcome, "unknown", &is_ended)) &&
+            (!outcome->opts_out || !is_ended || opt_out(store, outcome)) && outcome->pause)
             campaign_pause_by(store, outcome);
+    }
     return sql_result(store);
 }
 
@@ -255,13 +290,20 @@ static bool cancel_campaigns(struct store *store, int64_t now) {
 }
 
 enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held) {
-    static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'unknown', reason = 'restored', finished_at = ?1 "
-               "WHERE finished_at IS NULL AND id IN (SELECT id FROM outgoing "
-               "WHERE finished_at IS NULL ORDER BY expires_at LIMIT ?2)"};
+#define HOLD(state)                                                                                \
+    {                                                                                              \
+        {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'restored', finished_at = ?1 "    \
+                "WHERE state = '" state "' AND id IN (SELECT id FROM outgoing "                    \
+                "WHERE finished_at IS NULL ORDER BY expires_at LIMIT ?2) RETURNING campaign_id"},  \
+            state, "unknown"                                                                       \
+    }
+    static struct campaign_change queued = HOLD("queued"), sending = HOLD("sending");
     *held = 0;
-    while (sql_transact(store))
-        if (cancel_campaigns(store, now) && sql_run(store, &s, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
-            *held = (size_t)sql_changes(store);
+    while (sql_transact(store)) {
+        *held = 0;
+        if (cancel_campaigns(store, now) &&
+            campaign_count_run(store, &queued, held, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
+            campaign_count_run(store, &sending, held, INTEGER(now), INTEGER(ROWS_AT_ONCE));
+    }
     return sql_result(store);
 }
