@@ -5,6 +5,7 @@
 #include "api/campaign/campaign_import.h"
 #include "api/campaign/campaign_report.h"
 #include "api/campaign/campaign_trial.h"
+#include "api/campaign/campaign_warning.h"
 #include "api/idempotency.h"
 #include "api/paging.h"
 #include "api/period.h"
@@ -142,7 +143,8 @@ static int find_campaign(struct request *rq, struct store_campaign *campaign) {
     return result == STORE_OK ? 0 : fail_campaign(rq, result);
 }
 
-static int reply_campaign(struct request *rq, const char *id) {
+/* `warnings` p == NULL: the answer has none. */
+static int reply_with(struct request *rq, const char *id, struct slice warnings) {
     const struct caller *caller = rq->caller;
     struct store_campaign campaign;
     struct store_campaign_count *counts;
@@ -158,8 +160,14 @@ static int reply_campaign(struct request *rq, const char *id) {
     json_write_object(&data, NULL);
     write_members(&data, rq, &campaign);
     write_counts(&data, &campaign, counts, count);
+    if (warnings.p)
+        json_write_raw(&data, "warnings", warnings);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
+}
+
+static int reply_campaign(struct request *rq, const char *id) {
+    return reply_with(rq, id, (struct slice){NULL, 0});
 }
 
 static int get_campaign(struct request *rq) {
@@ -331,7 +339,8 @@ static const struct field start_fields[] = {
 };
 static const struct field no_fields[] = {{0}};
 
-static int change(struct request *rq, enum campaign_deed deed, int64_t start_at) {
+static int change_with(struct request *rq, enum campaign_deed deed, int64_t start_at,
+                       struct slice warnings) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
     enum store_result result =
         store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, start_at, rq->now);
@@ -339,32 +348,52 @@ static int change(struct request *rq, enum campaign_deed deed, int64_t start_at)
         return fail(rq, CONFLICT,
                     "The state of the campaign does not allow that; GET /v2/campaigns/:campaignId "
                     "has it.");
-    return result == STORE_OK ? reply_campaign(rq, id) : fail_campaign(rq, result);
+    return result == STORE_OK ? reply_with(rq, id, warnings) : fail_campaign(rq, result);
+}
+
+static int change(struct request *rq, enum campaign_deed deed) {
+    return change_with(rq, deed, rq->now, (struct slice){NULL, 0});
+}
+
+/* How many the campaign has left to reach. */
+static int count_ahead(struct request *rq, const char *id, int64_t *ahead) {
+    struct store_campaign_count *list;
+    size_t n;
+    enum store_result result = store_count_campaign(rq->caller->store, rq->arena, id, &list, &n);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const struct counts counts = {list, n};
+    *ahead =
+        count_of(&counts, CAMPAIGN_STATE, "waiting") + count_of(&counts, CAMPAIGN_STATE, "queued");
+    return 0;
 }
 
 static int post_start(struct request *rq) {
     struct store_campaign campaign;
+    struct slice warnings;
+    int64_t ahead;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
     if (send_at < rq->now - LATE_MS)
         return fail(rq, INVALID, "sendAt must not be in the past.");
     if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
         return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
-    if (find_campaign(rq, &campaign) || sender_check(rq))
+    if (find_campaign(rq, &campaign) || sender_check(rq) || count_ahead(rq, campaign.id, &ahead) ||
+        campaign_warnings(rq, &campaign, ahead, &warnings))
         return -1;
-    return change(rq, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now);
+    return change_with(rq, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now, warnings);
 }
 
 static int post_pause(struct request *rq) {
-    return change(rq, CAMPAIGN_PAUSE, rq->now);
+    return change(rq, CAMPAIGN_PAUSE);
 }
 
 static int post_resume(struct request *rq) {
-    return change(rq, CAMPAIGN_RESUME, rq->now);
+    return change(rq, CAMPAIGN_RESUME);
 }
 
 static int post_cancel(struct request *rq) {
-    return change(rq, CAMPAIGN_CANCEL, rq->now);
+    return change(rq, CAMPAIGN_CANCEL);
 }
 
 /* clang-format off */

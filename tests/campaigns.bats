@@ -381,7 +381,7 @@ report() {
 @test "a template that the platform has paused pauses the campaign, and its rows wait" {
     people 5
     sandbox POST faults '{"match":{"path":"/messages"},"code":132015,"times":50}' >/dev/null ||
-        fault '{"code":132015}'
+        fault '{"match":{"path":"/messages"},"code":132015}'
     start_sender
     act start
     eventually state_is paused
@@ -399,7 +399,7 @@ report() {
     people 2
     local first=$campaign
     people 2
-    fault '{"code":190}'
+    fault '{"match":{"path":"/messages"},"code":190}'
     act start
     campaign=$first
     act start
@@ -577,7 +577,7 @@ measure() {
 
 @test "what the platform refuses for one recipient fails alone" {
     people 3
-    fault '{"code":131026}'
+    fault '{"match":{"path":"/messages"},"code":131026}'
     start_sender
     act start
     eventually state_is finished
@@ -644,7 +644,7 @@ reports() {
 
 @test "errors has how many failed by the code of the platform, at the send or by a status, most first" {
     people 5
-    fault '{"code":131026}'
+    fault '{"match":{"path":"/messages"},"code":131026}'
     start_sender
     act start
     eventually state_is finished
@@ -666,7 +666,7 @@ reports() {
 @test "a status accepts a send that was refused, and its error is not counted any more" {
     local id
     people 1
-    fault '{"code":131026}'
+    fault '{"match":{"path":"/messages"},"code":131026}'
     start_sender
     act start
     eventually state_is finished
@@ -676,6 +676,59 @@ reports() {
         "\"recipient_id\":\"15552000000\",\"biz_opaque_callback_data\":\"$id\"")")"
     api GET "/v2/campaigns/$campaign"
     assert_json '.data | [.counts.failed, .counts.accepted, .delivery.sent, .errors]' '[0,1,1,[]]'
+}
+
+# The platform answers about the line: number_is MEMBERS
+number_is() {
+    platform_answers 200 "{\"id\":\"$LINE\",$1}"
+}
+
+warnings() {
+    gojq -c '[.data.warnings[] | [.code, .limit]]' "$body"
+}
+
+@test "start warns of a limit below the number of recipients and of a red quality, and starts" {
+    people 251
+    number_is '"quality_rating":"RED",
+        "whatsapp_business_manager_messaging_limit":"TIER_250"'
+    act start
+    assert_success
+    assert_conventions
+    assert_equal "$(warnings)" '[["RECIPIENT_LIMIT",250],["QUALITY_RED",null]]'
+    assert_json '.data.warnings[0].message | test("250 different people.* 251 recipients")' true
+    assert_text .data.state running
+    counts_are waiting 251
+    assert_json '.data | has("warnings")' false
+}
+
+@test "start warns of nothing when the limit suffices, has no number, or is none" {
+    local limit
+    people 11
+    for limit in TIER_250 TIER_10K TIER_UNLIMITED TIER_NOT_SET TIER_ TIER_5X TIER_-1 ''; do
+        number_is "\"quality_rating\":\"GREEN\",
+            \"whatsapp_business_manager_messaging_limit\":\"$limit\""
+        act start # of the second one on it runs already
+        assert_success
+        assert_equal "$(warnings)" '[]'
+    done
+    number_is '"whatsapp_business_manager_messaging_limit":"TIER_10"'
+    act start
+    assert_equal "$(warnings)" '[["RECIPIENT_LIMIT",10]]'
+}
+
+@test "start without an answer of the platform about the line warns of that, and starts" {
+    people 1
+    fault '{"kind":"reset_before"}'
+    act start
+    assert_success
+    assert_equal "$(warnings)" '[["UNKNOWN",null]]'
+    platform_answers 200 '[]'
+    act start
+    assert_equal "$(warnings)" '[["UNKNOWN",null]]'
+    fault '{"code":190}'
+    act start
+    assert_equal "$(warnings)" '[["UNKNOWN",null]]'
+    assert_text .data.state running
 }
 
 @test "a message that the platform holds back counts as held until its status comes" {
@@ -696,7 +749,7 @@ reports() {
 
 @test "a send of a campaign that is cancelled by itself counts as cancelled" {
     people 1
-    fault '{"code":132015}' # the row waits
+    fault '{"match":{"path":"/messages"},"code":132015}' # the row waits
     start_sender
     act start
     eventually state_is paused
