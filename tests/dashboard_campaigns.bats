@@ -108,3 +108,20 @@ is_paused_for() { # ID REASON
         browse campaigns reason "$id" "$reason"
     done
 }
+
+@test "the start shows the warnings of the platform, and the page why messages failed" {
+    local id
+    api POST /v2/campaigns -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"Limits\",
+        \"templateName\":\"plain\",\"language\":\"de\"}"
+    id=$(gojq -r .data.id "$body")
+    api PUT "/v2/campaigns/$id/recipients" -H 'Content-Type: text/csv' \
+        -d "$(echo to; seq 4915112347001 4915112347003)"
+    assert_success
+    have_pulse
+    platform_answers 200 '{"id":"1","quality_rating":"RED",
+        "whatsapp_business_manager_messaging_limit":"TIER_2"}'
+    browse campaigns warned "$id"
+    db "INSERT INTO campaign_count VALUES ('$id', 'failed', 3), ('$id', 'error:131026', 2),
+        ('$id', 'error:99', 1)"
+    browse campaigns failures "$id"
+}

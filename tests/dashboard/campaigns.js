@@ -244,3 +244,23 @@ exports.reason = async ({page, open, logIn}, id, reason) => {
         await untilText(notice, words);
     assert.equal(await page.getByText('Nothing is lost').count(), 0);
 };
+
+// What may keep the campaign from reaching all is shown where it is started.
+exports.warned = async ({page, open, logIn}, id) => {
+    const dialog = page.getByRole('dialog'), shown = page.locator('main .notice.warn');
+    await logIn();
+    await open(`/campaigns/${id}`);
+    await button(page, 'Start now').click();
+    await dialog.getByRole('button', {name: 'Start now'}).click();
+    await untilText(shown, /first to 2 people within 24 hours/);
+    await untilText(shown, /quality of this line is low/);
+};
+
+// The reasons of those who failed, with their numbers.
+exports.failures = async ({page, open, logIn}, id) => {
+    await logIn();
+    await open(`/campaigns/${id}`);
+    const main = page.locator('main');
+    await untilText(main, /Why they failed\s*Cannot get the message[^\n]*\(131026\)\s*2\s/);
+    await untilText(main, /Error 99 of WhatsApp\s*1\s/);
+};

@@ -1,5 +1,5 @@
 // The state of a campaign, in words.
-import {has, t} from '../i18n.js';
+import {has, number, t} from '../i18n.js';
 import {lookup} from '../shape.js';
 import {badge} from '../ui.js';
 
@@ -18,6 +18,18 @@ export function reasonOf({reason}) {
         return null;
     return has(`campaigns.reason.${reason}`) ? t(`campaigns.reason.${reason}`)
         : t('campaigns.reason.code', {code: reason});
+}
+
+// Why messages failed, by the platform's code.
+export function failureOf(code) {
+    return has(`campaigns.failure.${code}`) ? t(`campaigns.failure.${code}`)
+        : t('campaigns.failure.code', {code});
+}
+
+// What may keep a campaign that starts from reaching all of its recipients.
+export function warningOf({code, limit, message}) {
+    return has(`campaigns.warning.${code}`)
+        ? t(`campaigns.warning.${code}`, {limit: number(limit ?? 0)}) : message;
 }
 
 // What becomes of those who have no message yet, and of those that the reason concerns.

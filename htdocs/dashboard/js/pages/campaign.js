@@ -1,7 +1,7 @@
 // One campaign: what it does, and what can be done with it.
 import {call, serverTime} from '../api.js';
 import {columnFor, isOfRecipients, resultBox, tableField, upload} from '../campaigns/recipients.js';
-import {outlookOf, reasonOf, stateBadge} from '../campaigns/show.js';
+import {failureOf, outlookOf, reasonOf, stateBadge, warningOf} from '../campaigns/show.js';
 import {sendTest} from '../campaigns/trial.js';
 import {el, fill, morph} from '../dom.js';
 import {saveCsv} from '../download.js';
@@ -80,15 +80,25 @@ function saveOutcomes({id, name}) {
         `recipients-${name.replace(/[^\p{L}\p{N}.-]+/gu, '_')}.csv`);
 }
 
-function stateOf(campaign, lines) {
+// Why messages failed, the most frequent reason first.
+function failures({counts, delivery, errors}) {
+    return counts.failed + delivery.failed > 0 && [
+        el('h3', {}, t('campaigns.failures')),
+        facts(errors.map(({code, count}) => [failureOf(code), number(count)])),
+        el('p', {class: 'muted'}, t('campaigns.failedText'))];
+}
+
+function stateOf(campaign, lines, warnings) {
     const {state, sendAt, phoneNumberId} = campaign, reason = reasonOf(campaign);
     const line = lines.find((one) => one.phoneNumberId === phoneNumberId);
     return el('div', {class: 'stack'},
         reason && notice('warn', t(`campaigns.state.${state}`), el('p', {}, reason),
             state === 'paused' && el('p', {}, outlookOf(campaign))),
+        warnings.length > 0 && notice('warn', t('campaigns.warnings'),
+            warnings.map((warning) => el('p', {}, warningOf(warning)))),
         card(t('campaigns.progress'), {actions: [button(t('campaigns.outcomes'),
             () => saveOutcomes(campaign), {icon: 'download'})]}, figures(campaign),
-            campaign.counts.failed > 0 && el('p', {class: 'muted'}, t('campaigns.failedText'))),
+            failures(campaign)),
         card(t('campaigns.about'), {}, facts([
             [t('campaigns.stateTitle'), stateBadge(campaign)],
             [t('campaigns.starts'), sendAt && `${dateTime(sendAt)} (${zone()})`],
@@ -121,7 +131,7 @@ export async function show(root, {id}) {
     const path = `/v2/campaigns/${encodeURIComponent(id)}`;
     const head = el('div', {}, heading(t('campaigns.one'), {above: above()}));
     const box = el('div', {}, loading()), result = el('div', {}), more = el('div', {});
-    let before = '';
+    let before = '', warnings = []; // those of the start
     fill(root, head, result, box, more);
     const {items: lines} = await call('GET', '/v2/lines', {query: {archived: 'all'}});
 
@@ -132,7 +142,7 @@ export async function show(root, {id}) {
         before = text;
         morph(head.firstChild, heading(campaign.name, {above: above(),
             actions: actionsOf(campaign, act)}));
-        morph(box.firstChild, stateOf(campaign, lines));
+        morph(box.firstChild, stateOf(campaign, lines, warnings));
         if (campaign.state !== 'draft' || !may('send'))
             fill(more);
         else if (!more.firstChild)
@@ -141,7 +151,9 @@ export async function show(root, {id}) {
     }
 
     async function act(deed, body = {}) {
-        draw(await call('POST', `${path}/${deed}`, {body}));
+        const campaign = await call('POST', `${path}/${deed}`, {body});
+        warnings = campaign.warnings ?? [];
+        draw(campaign);
     }
 
     async function read() {
