@@ -60,6 +60,8 @@ CREATE TABLE membership (
     role       TEXT NOT NULL CHECK (role IN ('owner', 'admin') OR role IN ('agent', 'viewer')),
     created_at INTEGER NOT NULL,
     created_by TEXT NOT NULL,                      -- the name of who invited or added the member
+    line_ids   TEXT CHECK (line_ids IS NULL OR role <> 'owner'), -- lin_..., separated by one space;
+                                                   -- NULL: all lines
     PRIMARY KEY (user_id, member_id)
 ) STRICT;
 CREATE INDEX membership_member ON membership (member_id, created_at, user_id);
@@ -676,6 +678,7 @@ CREATE TABLE invitation (
     created_by TEXT NOT NULL,                      -- the name of who made it
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
+    line_ids   TEXT CHECK (line_ids IS NULL OR role <> 'owner'), -- as of the membership
     UNIQUE (user_id, email)
 ) STRICT;
 CREATE INDEX invitation_age ON invitation (expires_at);

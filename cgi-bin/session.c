@@ -7,6 +7,7 @@
 #include "api/session_start.h"
 #include "base/password.h"
 #include "base/token.h"
+#include "payload/lines_json.h"
 #include "store/admin.h"
 #include "store/invitation.h"
 
@@ -24,6 +25,7 @@ static void write_member(struct json_writer *data, const struct store_session *s
     json_write_text(data, "email", session->member_email);
     json_write_text(data, "name", session->member_name);
     json_write_text(data, "role", session->role);
+    lines_json_write(data, "lineIds", session->line_ids);
     json_write_array(data, "scopes");
     const unsigned scopes = auth_session_scopes(session);
     for (unsigned scope = 1; scope_name(scope); scope <<= 1)
@@ -177,7 +179,7 @@ static int join(struct request *rq, struct store *store, struct store_acceptance
     acceptance->name = json_text(json_get(rq->json, "name"), rq->arena);
     acceptance->password = hash;
     trail_begin(rq, NULL, "invitation");
-    enum store_result result = store_join(store, acceptance, &session, &refusal);
+    enum store_result result = store_join(store, rq->arena, acceptance, &session, &refusal);
     if (result == STORE_NOT_FOUND)
         return fail_invitation(rq, store);
     if (result == STORE_CONFLICT)
@@ -510,35 +512,35 @@ static const struct route routes[] = {
      .trail = "session.begin",
      .handle = post_session, .body = BODY_JSON, .fields = login_fields},
     {.method = "GET", .path = "/v2/session",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = get_session},
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = get_session},
     {.method = "PATCH", .path = "/v2/session",
      .trail = NO_TRAIL("a renewal"),
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = patch_session},
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = patch_session},
     {.method = "DELETE", .path = "/v2/session",
      .trail = "session.end",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = delete_session},
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = delete_session},
     {.method = "POST", .path = "/v2/session/join",
      .trail = "session.join",
      .handle = post_join, .body = BODY_JSON, .fields = join_fields},
     {.method = "POST", .path = "/v2/session/confirm",
      .trail = "session.confirm",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = post_confirm, .body = BODY_JSON,
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = post_confirm, .body = BODY_JSON,
      .fields = confirm_fields},
     {.method = "PUT", .path = "/v2/session/workspace",
      .trail = NO_TRAIL("chooses what the session shows"),
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = put_workspace, .body = BODY_JSON,
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = put_workspace, .body = BODY_JSON,
      .fields = workspace_fields},
     {.method = "GET", .path = "/v2/sessions",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = get_sessions},
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = get_sessions},
     {.method = "DELETE", .path = "/v2/sessions",
      .trail = "session.end_others",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = delete_others},
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = delete_others},
     {.method = "DELETE", .path = "/v2/sessions/:sessionId",
      .trail = "session.end",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = delete_one},
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = delete_one},
     {.method = "PUT", .path = "/v2/password",
      .trail = "password.set",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = put_password, .body = BODY_JSON,
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = put_password, .body = BODY_JSON,
      .fields = password_fields},
     {.method = "POST", .path = "/v2/token",
      .trail = "token.replace",

@@ -2,6 +2,7 @@
 #include "api/auth.h"
 #include "api/paging.h"
 #include "api/team/invitations.h"
+#include "api/team/line_choice.h"
 #include "api/team/members.h"
 #include "base/token.h"
 #include "payload/team_json.h"
@@ -11,14 +12,13 @@
 enum {
     DAYS_PRESET = 365,
     DAYS_MOST = 3650,
-    LINES_MOST = 100, /* of a token */
 };
 
 #define DAY_MS (24 * 60 * 60 * INT64_C(1000))
 
 static int list_tokens(struct request *rq, struct store_scoped_token **list, size_t *count) {
     enum store_result result =
-        store_list_scoped_tokens(rq->caller->store, rq->arena, rq->caller->user.id, list, count);
+        store_list_scoped_tokens(rq->caller->store, rq->arena, &rq->caller->view, list, count);
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
@@ -59,34 +59,6 @@ static const char *read_scopes(struct request *rq) {
     return scope_words(rq->arena, scope_set(buffer_slice(&given)));
 }
 
-/* The lines of the body, as the store keeps them; `*ids` NULL: all. A line that is not the user's
- * is an issue. Returns 0, or -1 after failing the request. */
-static int read_lines(struct request *rq, struct issues *issues, const char **ids) {
-    const struct json list = json_get(rq->json, "lineIds");
-    struct buffer given = buffer_in(rq->arena);
-    *ids = NULL;
-    if (json_type(list) != JSON_ARRAY)
-        return 0;
-    for (struct json item = json_first(list); json_is(item); item = json_next(item)) {
-        const char *id = json_text(item, rq->arena);
-        struct line line;
-        enum store_result result =
-            id ? store_find_line_by_id(rq->caller->store, rq->arena, &rq->caller->view, id, &line)
-               : STORE_NOT_FOUND;
-        if (result == STORE_NOT_FOUND)
-            issues_add(issues, "lineIds", "invalid_value",
-                       "must hold ids of your lines: GET /v2/lines lists them");
-        else if (result != STORE_OK)
-            return state_fail(rq, result);
-        else if (slice_has_word(buffer_slice(&given), ' ', slice_of(id)))
-            issues_add(issues, "lineIds", "invalid_value", "must hold each line once");
-        else
-            buffer_printf(&given, "%s%s", given.n ? " " : "", line.id);
-    }
-    *ids = buffer_slice(&given).p;
-    return 0;
-}
-
 /* Adds an issue when a token with a choice of lines would have a scope that is about all lines. */
 static void check_scopes(struct issues *issues, const char *scopes, const char *line_ids) {
     if (line_ids && scope_set(slice_of(scopes)) & SCOPES_OF_ALL_LINES)
@@ -125,7 +97,7 @@ static int post_token(struct request *rq) {
     struct token token;
     char id[ID_SIZE];
     request_start_issues(rq, &issues);
-    if (read_lines(rq, &issues, &line_ids))
+    if (line_choice_read(rq, &issues, &line_ids))
         return -1;
     check_scopes(&issues, scopes, line_ids);
     if (fail_on_issues(rq, &issues))
@@ -194,7 +166,7 @@ static int read_change(struct request *rq, struct store_scoped_token_change *cha
     if (i == count)
         return fail_token(rq, STORE_NOT_FOUND);
     request_start_issues(rq, &issues);
-    if (read_lines(rq, &issues, &change->line_ids))
+    if (change->sets_lines && line_choice_read(rq, &issues, &change->line_ids))
         return -1;
     check_scopes(&issues, change->scopes ? change->scopes : tokens[i].scopes,
                  change->sets_lines ? change->line_ids : tokens[i].line_ids);
@@ -208,14 +180,14 @@ static int patch_token(struct request *rq) {
         return -1;
     request_release(rq); /* the answer reads what is written */
     enum store_result result =
-        store_change_scoped_token(caller->store, caller->user.id, token_id(rq), &change);
+        store_change_scoped_token(caller->store, rq->arena, &caller->view, token_id(rq), &change);
     return result == STORE_OK ? reply_changed(rq) : fail_token(rq, result);
 }
 
 static int delete_token(struct request *rq) {
     const struct caller *caller = rq->caller;
     enum store_result result =
-        store_delete_scoped_token(caller->store, caller->user.id, token_id(rq));
+        store_delete_scoped_token(caller->store, rq->arena, &caller->view, token_id(rq));
     return result == STORE_OK ? reply_data(rq, SLICE("{\"revoked\":true}"))
                               : fail_token(rq, result);
 }
@@ -262,62 +234,59 @@ static const struct text_rule name_rule = {
     .name = "name", .type = FIELD_STRING, .rule = &name_rule, .example = "Order robot"
 #define SCOPES_FIELD .name = "scopes", .type = FIELD_STRINGS, .values = scope_names, .min = 1
 
-#define LINES_FIELD                                                                                \
-    .name = "lineIds", .type = FIELD_STRINGS, .may_be_null = true, .min = 1, .max = LINES_MOST
-
 static const struct field new_fields[] = {
     {NAME_FIELD, .required = true},
     {SCOPES_FIELD, .required = true},
-    {LINES_FIELD},
+    LINES_FIELD,
     {.name = "days", .type = FIELD_INTEGER, .min = 1, .max = DAYS_MOST, .may_be_null = true},
     {0},
 };
 
-static const struct field change_fields[] = {{NAME_FIELD}, {SCOPES_FIELD}, {LINES_FIELD}, {0}};
+static const struct field change_fields[] = {{NAME_FIELD}, {SCOPES_FIELD}, LINES_FIELD, {0}};
 
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/members",
-     .scope = SCOPE_READ, .guard = &session_guard, .handle = members_get},
+     .scope = SCOPE_READ, .lines = LINES_NONE, .guard = &session_guard, .handle = members_get},
     {.method = "PATCH", .path = "/v2/members/:memberId",
      .trail = "member.update",
-     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = members_patch, .body = BODY_JSON,
-     .fields = members_role_fields},
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &fresh_guard, .handle = members_patch, .body = BODY_JSON,
+     .fields = members_change_fields},
     {.method = "DELETE", .path = "/v2/members/:memberId",
      .trail = "member.remove",
-     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = members_delete},
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &fresh_guard, .handle = members_delete},
     {.method = "POST", .path = "/v2/members/:memberId/link",
      .trail = "member.link",
-     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = members_post_link},
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &fresh_guard, .handle = members_post_link},
     {.method = "DELETE", .path = "/v2/members/:memberId/factor",
      .trail = "member.factor-reset",
      .scope = SCOPE_OWNER, .guard = &fresh_guard, .handle = members_delete_factor},
     {.method = "GET", .path = "/v2/invitations",
-     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = invitations_get},
+     .scope = SCOPE_TEAM, .lines = LINES_LISTED, .guard = &session_guard, .handle = invitations_get},
     {.method = "POST", .path = "/v2/invitations",
      .trail = "invitation.create",
-     .scope = SCOPE_TEAM, .guard = &fresh_guard, .handle = invitations_post, .body = BODY_JSON,
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &fresh_guard, .handle = invitations_post, .body = BODY_JSON,
      .fields = invitations_fields},
     {.method = "POST", .path = "/v2/invitations/accept",
      .trail = "invitation.accept",
-     .scope = SCOPE_SELF, .guard = &session_guard, .handle = invitations_accept,
+     .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &session_guard, .handle = invitations_accept,
      .body = BODY_JSON, .fields = invitations_accept_fields},
     {.method = "DELETE", .path = "/v2/invitations/:invitationId",
      .trail = "invitation.delete",
-     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = invitations_delete},
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &session_guard, .handle = invitations_delete},
     {.method = "GET", .path = "/v2/tokens",
-     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = get_tokens},
+     .scope = SCOPE_TEAM, .lines = LINES_LISTED, .guard = &session_guard, .handle = get_tokens},
     {.method = "POST", .path = "/v2/tokens",
      .trail = "token.create",
-     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = post_token, .body = BODY_JSON,
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &session_guard, .handle = post_token, .body = BODY_JSON,
      .fields = new_fields},
     {.method = "PATCH", .path = "/v2/tokens/:tokenId",
      .trail = "token.update",
-     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = patch_token, .body = BODY_JSON,
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &session_guard, .handle = patch_token, .body = BODY_JSON,
      .fields = change_fields},
     {.method = "DELETE", .path = "/v2/tokens/:tokenId",
      .trail = "token.delete",
-     .scope = SCOPE_TEAM, .guard = &session_guard, .handle = delete_token},
+     .scope = SCOPE_TEAM, .lines = LINES_BY_HOLDER, .guard = &session_guard, .handle = delete_token},
     {.method = "PATCH", .path = "/v2/workspace",
      .trail = "workspace.update",
      .scope = SCOPE_OWNER, .guard = &fresh_guard, .handle = patch_workspace, .body = BODY_JSON,

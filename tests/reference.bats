@@ -280,6 +280,7 @@ clauses() {
         workspace=$(db "SELECT id FROM user WHERE email = '$ANN_EMAIL'")
         example=${example//usr_1mcgpzd9m000000001f2ac3d4e/$workspace}
         example=${example//con_1mcgpzd9m00000000312ab34cd/con_sample}
+        example=${example//lin_1mcgpzd9m000000000f6g7h8j9/lin_own}
         # the next examples send the flow
         [[ $route != PUT*/json ]] || have_flow DRAFT
         request "${route%% *}" "$url" "${who[@]}" -d "${example//15550001000/$LINE}"

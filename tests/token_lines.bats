@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# Scoped tokens with a choice of lines (doc/api/README.md, Scopes). The programs describe which
-# routes keep to the lines (helpers/routes.bash): a new route is tested here without being named.
+# Scoped tokens, and sessions of members, with a choice of lines (doc/api/README.md, Scopes). The
+# programs describe which routes keep to the lines (helpers/routes.bash): a new route is tested here
+# without being named.
 # shellcheck disable=SC2016,SC2034,SC2153,SC2154  # $ is of jq; each_route sets the variables
 load helpers/all
 load helpers/command
@@ -42,14 +43,23 @@ setup_file() {
             WHERE l.phone_number_id = '$FOREIGN'
         UNION SELECT id FROM contact WHERE phone = '$THEIRS'")
     export LEAKS
+    export BEN_EMAIL=ben@example.org
+    switchboard member add "$EMAIL" "$BEN_EMAIL" --role agent --lines "$OWN" >/dev/null
 }
 
 setup() {
     forget_sent
+    CALLER=(--as "$KEY")
+}
+
+# From now on the requests are those of a member who has the line.
+be_member() {
+    make_session BEN_
+    CALLER=(--session "$SESSION")
 }
 
 as_key() {
-    request "$@" --as "$KEY"
+    request "$@" "${CALLER[@]}"
 }
 
 # Nothing of the other line is in the answer, unless the request has named it: assert_no_leak [WORD]
@@ -60,21 +70,32 @@ assert_no_leak() {
     done <<<"$LEAKS"
 }
 
-# bats test_tags=direct
-@test "every route that says nothing about lines is 403 for a token with lines" {
+refuses_others() {
+    local of_caller='(.requires | index("either"))'
+    [[ ${CALLER[0]} == --as ]] || of_caller='(.requires | index("either") or index("session"))'
     is_refused() {
-        send_sample --as "$KEY"
+        send_sample "${CALLER[@]}"
         assert_error 403 FORBIDDEN 'about all lines'
         assert_json .details '{"required":"all lines"}'
         assert_conventions
         assert_nothing_sent
     }
-    each_route is_refused '(.requires | index("either")) and .lines == null
+    each_route is_refused "$of_caller"' and .lines == null
         and (.scope | IN("basic", "read", "send", "inbox"))'
 }
 
 # bats test_tags=direct
-@test "every route with lines gives 404 for each id of another line, and shows nothing of it" {
+@test "every route that says nothing about lines is 403 for a token with lines" {
+    refuses_others
+}
+
+# bats test_tags=direct
+@test "the same routes, and those of sessions, are 403 for a member with lines" {
+    be_member
+    refuses_others
+}
+
+hides_ids() {
     local path word count=0
     while read -r path; do
         while IFS= read -r word; do
@@ -83,13 +104,24 @@ assert_no_leak() {
             assert_no_leak "$word"
             count=$((count + 1))
         done <<<"$LEAKS"
-    done < <(jq -r 'select(.lines and .method == "GET" and .segments != []).path' "$ROUTES" |
+    done < <(jq -r 'select(.lines and (.requires | index("either")) and .method == "GET" and
+            .segments != []).path' "$ROUTES" |
         sed 's/:[A-Za-z]*/:x/')
     ((count > 40)) || fail "only $count cases"
 }
 
 # bats test_tags=direct
-@test "no list, page, count or search of a route with lines shows anything of another line" {
+@test "every route with lines gives 404 for each id of another line, and shows nothing of it" {
+    hides_ids
+}
+
+# bats test_tags=direct
+@test "every route with lines gives a member 404 for each id of another line, and shows nothing of it" {
+    be_member
+    hides_ids
+}
+
+hides_in_lists() {
     local path query count=0 after
     while read -r path; do
         for query in '' 'limit=1' 'q=zanzibar' 'q=alpha' 'q=Zoe' 'q=Cleo' "q=$THEIRS" 'after=0' \
@@ -107,8 +139,20 @@ assert_no_leak() {
                 after=$(gojq -r '.data.paging.cursors.after // "" | tostring' "$body")
             done
         done
-    done < <(jq -r 'select(.lines and .method == "GET" and .segments == []).path' "$ROUTES")
+    done < <(jq -r 'select(.lines and (.requires | index("either")) and .method == "GET" and
+            .segments == []).path' "$ROUTES")
     ((count >= 70)) || fail "only $count cases"
+}
+
+# bats test_tags=direct
+@test "no list, page, count or search of a route with lines shows anything of another line" {
+    hides_in_lists
+}
+
+# bats test_tags=direct
+@test "no list, page, count or search shows a member anything of another line" {
+    be_member
+    hides_in_lists
 }
 
 @test "a token with lines lists the threads, contacts, messages and lines that it has" {
@@ -225,17 +269,27 @@ assert_no_leak() {
 
 # --- sends, which come last: they make threads ---
 
-# bats test_tags=direct
-@test "every route by body is 403 for a line that the token has not, and sends nothing" {
+sends_from_own() {
     LINE=$FOREIGN
     is_refused() {
-        send_sample --as "$KEY"
+        send_sample "${CALLER[@]}"
         assert_error 403 FORBIDDEN 'phoneNumberId'
         assert_nothing_sent
         sample=${sample//"$FOREIGN"/"$OWN"}
-        send_sample --as "$KEY"
+        send_sample "${CALLER[@]}"
         [[ $status != 403 ]] || fail_answer 'expected that the own line passes'
         forget_sent
     }
     each_route is_refused '.lines == "by body"'
+}
+
+# bats test_tags=direct
+@test "every route by body is 403 for a line that the token has not, and sends nothing" {
+    sends_from_own
+}
+
+# bats test_tags=direct
+@test "every route by body is 403 for a line that the member has not, and sends nothing" {
+    be_member
+    sends_from_own
 }

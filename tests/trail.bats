@@ -71,7 +71,7 @@ leaves_its_row() {
 leaves_nothing() {
     local before
     before=$(row_count)
-    request "$method" "$url" "${who[@]}" -d '{"phoneNumberId":17,"url":17,"name":17,"change":"x",
+    request "$method" "$url" "${who[@]}" -d '{"phoneNumberId":17,"url":17,"name":17,"change":"x","role":17,
         "webhookUrl":17,"since":17,"password":17,"messageDays":1,"shortcut":17,"code":17,"requiresFactor":17,"screens":17,"sendAt":17}' -H 'Content-Type: application/json'
     [[ $status == 2?? ]] && fail_answer 'expected a refusal'
     assert_equal "$(row_count)" "$before"

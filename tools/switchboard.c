@@ -130,7 +130,7 @@ const struct command commands[] = {
      .summary = "list the members of a user: who logs in, and their roles"},
     {.noun = "member", .verb = "add", .needs = NEEDS_STORE, .run = member_add,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
-     .options = OPTION(ROLE) | OPTION(NAME), .required = OPTION(ROLE),
+     .options = OPTION(ROLE) | OPTION(NAME) | OPTION(LINES), .required = OPTION(ROLE),
      .summary = "make the person with the second email a member of the user and print the id",
      .details = "A new person has no password: `switchboard user password` sets one, and\n"
                 "`switchboard user login-link` prints a link by which the person can set it."},
@@ -139,6 +139,12 @@ const struct command commands[] = {
      .options = OPTION(ROLE), .required = OPTION(ROLE),
      .summary = "set the role of a user's member; it counts at once",
      .details = "doc/api/team.md says what each role may do. A user has at least one owner."},
+    {.noun = "member", .verb = "lines", .needs = NEEDS_STORE, .run = member_lines,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .options = OPTION(LINES), .required = OPTION(LINES),
+     .summary = "set the lines that a user's member sees; it counts at once",
+     .details = "all: every line, later ones too. An owner has all lines. Threads of other lines are\n"
+                "not assigned to the member any more."},
     {.noun = "member", .verb = "remove", .needs = NEEDS_STORE, .run = member_remove,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
      .summary = "remove a member of a user; the sessions end at once",
@@ -165,7 +171,7 @@ const struct command commands[] = {
      .summary = "list a user's invitations that were not accepted"},
     {.noun = "invitation", .verb = "add", .needs = NEEDS_STORE, .run = invitation_add,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
-     .options = OPTION(ROLE) | OPTION(URL), .required = OPTION(ROLE),
+     .options = OPTION(ROLE) | OPTION(LINES) | OPTION(URL), .required = OPTION(ROLE),
      .summary = "print a link by which the person with the second email becomes a member",
      .details = "It can be used once, and within 7 days. A former link for the email cannot be\n"
                 "used any more. Its base is --url or public_url."},

@@ -47,6 +47,11 @@ static int fail_without(struct request *rq) {
         "Missing API token");
 }
 
+/* All scopes, or those that a caller with a choice of lines may have. */
+static unsigned scopes_of_lines(const char *line_ids) {
+    return line_ids ? ~(unsigned)SCOPES_OF_ALL_LINES : ~0U;
+}
+
 /* Finds user, scopes and actor of a scoped token. */
 static enum store_result find_scoped(struct arena *arena, struct caller *caller,
                                      const unsigned char hash[CRYPTO_HASH_SIZE]) {
@@ -56,8 +61,7 @@ static enum store_result find_scoped(struct arena *arena, struct caller *caller,
     if (result == STORE_OK) {
         caller->scopes = scope_set(slice_of(token.scopes)) & SCOPES_OF_MAIN_TOKEN;
         caller->view.line_ids = token.line_ids;
-        if (token.line_ids)
-            caller->scopes &= ~(unsigned)SCOPES_OF_ALL_LINES;
+        caller->scopes &= scopes_of_lines(token.line_ids);
         caller->expires_at = token.expires_at;
         caller->actor = (struct actor){.id = token.id, .name = token.name};
     }
@@ -90,7 +94,7 @@ static bool lacks_factor(const struct store_session *session) {
 }
 
 unsigned auth_session_scopes(const struct store_session *session) {
-    const unsigned scopes = scopes_of(session->role);
+    const unsigned scopes = scopes_of(session->role) & scopes_of_lines(session->line_ids);
     return lacks_factor(session) ? scopes & SCOPE_SELF : scopes;
 }
 
@@ -106,6 +110,7 @@ static enum store_result find_user(struct request *rq, struct caller *caller, st
                                    &caller->user, &caller->session);
     if (result != STORE_OK)
         return result;
+    caller->view.line_ids = caller->session.line_ids;
     caller->scopes = auth_session_scopes(&caller->session);
     caller->expires_at = INT64_MAX; /* the statement compares the end of the session */
     caller->actor =

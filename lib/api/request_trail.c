@@ -4,14 +4,15 @@
 #include "api/state.h"
 #include "base/log.h"
 #include "payload/actor_json.h"
+#include "payload/lines_json.h"
 #include "store/deed.h"
 #include "web/route.h"
 
 enum { FIELDS_MOST = 30 }; /* names in a row */
 
-/* The names of the members of the body that the route declares, and whom the change gives
- * something. */
-static const char *write_details(struct request *rq, const struct actor *to) {
+/* The names of the members of the body that the route declares, whom the change gives something,
+ * and which lines. */
+static const char *write_details(struct request *rq, const struct store_deed *deed) {
     struct json_writer out;
     int count = 0;
     json_write_start(&out, rq->arena);
@@ -24,8 +25,10 @@ static const char *write_details(struct request *rq, const struct actor *to) {
                 json_write_text(&out, NULL, field->name);
         json_write_end(&out);
     }
-    if (to)
-        actor_json_write(&out, "to", to);
+    if (deed->to)
+        actor_json_write(&out, "to", deed->to);
+    if (deed->lines)
+        lines_json_write_change(&out, deed->lines);
     json_write_end(&out);
     return arena_copy(rq->arena, json_written(&out));
 }
@@ -33,7 +36,7 @@ static const char *write_details(struct request *rq, const struct actor *to) {
 static void describe(struct store_deed *deed) {
     struct request *rq = deed->context;
     deed->action = rq->trail;
-    deed->details = write_details(rq, deed->to);
+    deed->details = write_details(rq, deed);
 }
 
 static void forget_deed(void) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "payload/attachment.h"
+#include "payload/lines_json.h"
 #include "payload/mime.h"
 
 /* --- values --- */
@@ -29,6 +30,7 @@ static void write_value(struct json_writer *w, const struct export_column *colum
     case EXPORT_INTEGER: json_write_integer(w, column->name, value->integer); break;
     case EXPORT_BOOL: json_write_bool(w, column->name, value->integer != 0); break;
     case EXPORT_HOST: json_write_string(w, column->name, host_of(value->bytes)); break;
+    case EXPORT_WORDS: words_json_write(w, column->name, value->bytes); break;
     default: json_write_string(w, column->name, value->bytes);
     }
 }

@@ -1,31 +1,23 @@
 #include "payload/team_json.h"
 
+#include "payload/lines_json.h"
+
 void team_json_invitation(struct json_writer *out, const struct store_invitation *invitation) {
     json_write_text(out, "id", invitation->id);
     json_write_text(out, "email", invitation->email);
     json_write_text(out, "role", role_name(invitation->role));
+    lines_json_write(out, "lineIds", invitation->line_ids);
     json_write_text(out, "createdBy", invitation->created_by);
     json_write_time(out, "createdAt", invitation->created_at);
     json_write_time(out, "expiresAt", invitation->expires_at);
-}
-
-static void write_words(struct json_writer *out, const char *name, const char *words) {
-    struct slice rest = slice_of(words);
-    json_write_array(out, name);
-    while (rest.n)
-        json_write_string(out, NULL, slice_cut(&rest, ' '));
-    json_write_end(out);
 }
 
 void team_json_token(struct json_writer *out, const struct store_scoped_token *token) {
     json_write_text(out, "id", token->id);
     json_write_text(out, "name", token->name);
     json_write_text(out, "last4", token->last4);
-    write_words(out, "scopes", token->scopes);
-    if (token->line_ids)
-        write_words(out, "lineIds", token->line_ids);
-    else
-        json_write_null(out, "lineIds");
+    words_json_write(out, "scopes", slice_of(token->scopes));
+    lines_json_write(out, "lineIds", token->line_ids);
     json_write_text(out, "createdBy", token->created_by);
     json_write_time(out, "createdAt", token->created_at);
     json_write_time_or_null(out, "expiresAt", token->expires_at);

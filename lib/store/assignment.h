@@ -16,7 +16,7 @@ struct store_assignment {
 enum assignment_refusal {
     ASSIGNMENT_NOT_REFUSED,
     ASSIGNMENT_TAKEN,     /* it is assigned to another member than `from` */
-    ASSIGNMENT_NO_MEMBER, /* member_id is no member of the workspace who may answer */
+    ASSIGNMENT_NO_MEMBER, /* member_id is no member of the workspace who may answer on the line */
 };
 
 /* Assigns the thread; the id of a merged thread means the one that remained. `*assignee`: to whom
@@ -27,9 +27,9 @@ enum store_result store_assign(struct store *store, struct arena *arena,
 
 /* --- internal to the store: within the open transaction --- */
 
-/* Ends assignments to a member who is not to answer any more, at most 500 of them; `*is_end`: those
- * were all. False on failure. */
+/* Ends assignments to a member who is to answer the threads of these lines only, "" for none, at
+ * most 500 of them; `*is_end`: those were all. False on failure. */
 bool assignment_end_some(struct store *store, const char *user_id, const char *member_id,
-                         bool *is_end);
+                         const char *line_ids, bool *is_end);
 
 #endif

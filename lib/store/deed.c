@@ -55,6 +55,16 @@ bool store_trail_to(struct store *store, const char *user_id, const char *object
     return store_trail(store, user_id, object_id);
 }
 
+bool store_trail_lines(struct store *store, const char *user_id, const char *object_id,
+                       const struct lines_change *lines) {
+    if (present)
+        present->lines = lines;
+    const bool is_left = store_trail(store, user_id, object_id);
+    if (present)
+        present->lines = NULL; /* it lives as long as this call */
+    return is_left;
+}
+
 enum store_result store_leave_trail(struct store *store, const char *user_id,
                                     const char *object_id) {
     while (sql_transact(store))

@@ -10,6 +10,11 @@
 #include "store/actor.h"
 #include "store/listing.h"
 
+/* Lines that a member or a token had and has; NULL: all. */
+struct lines_change {
+    const char *from, *to;
+};
+
 /* Who acts. The strings live until the next store_begin_deed. */
 struct store_deed {
     char id[ID_SIZE];  /* trl_..., of the row */
@@ -23,7 +28,8 @@ struct store_deed {
     void *context;          /* for describe */
     const struct actor *to; /* whom the change gives something, for describe; id NULL: it takes it
                                away; NULL: it does neither */
-    const char *action;     /* NOUN.VERB */
+    const struct lines_change *lines; /* what the change does to lines, for describe; or NULL */
+    const char *action;               /* NOUN.VERB */
     const char
         *other_action;   /* the transaction has found that it is another one; NULL: it is not */
     const char *details; /* a JSON object; never a secret, nor the text of a message */
@@ -81,5 +87,9 @@ bool store_trail_as(struct store *store, const char *user_id, const char *object
 /* The same for a change that gives `to` something, such as a thread; id NULL: it takes it away. */
 bool store_trail_to(struct store *store, const char *user_id, const char *object_id,
                     const struct actor *to);
+
+/* The same for a change of the lines of a member or a token. */
+bool store_trail_lines(struct store *store, const char *user_id, const char *object_id,
+                       const struct lines_change *lines);
 
 #endif

@@ -15,7 +15,8 @@ enum export_kind {
     EXPORT_TIME, /* ms */
     EXPORT_JSON,
     EXPORT_JSON_TEXT, /* JSON in a column of text */
-    EXPORT_HOST       /* of a URL */
+    EXPORT_HOST,      /* of a URL */
+    EXPORT_WORDS      /* ids, separated by one space: an array */
 };
 
 struct export_column {

@@ -19,10 +19,17 @@ const char *role_name(enum role role);              /* not of ROLE_NONE */
 enum role role_find(const char *name);              /* ROLE_NONE: it is no name of a role */
 bool role_may_give(enum role own, enum role given); /* from admin on, roles up to the own one */
 
+/* What a member may do in a workspace, and of what. */
+struct standing {
+    enum role role;
+    const char *line_ids; /* lin_..., separated by one space; NULL: all lines, as each owner has */
+};
+
 /* A member of a workspace. */
 struct store_member {
     const char *id, *email, *name;
     enum role role;
+    const char *line_ids;   /* as of a standing */
     int64_t created_at;     /* of the membership */
     const char *created_by; /* the name of who invited or added the member */
     bool has_factor;        /* logins ask for a second factor */
@@ -49,11 +56,13 @@ enum store_result store_find_member(struct store *store, const char *email, char
 /* Why a change of a member is refused, and changes nothing. */
 enum member_refusal {
     MEMBER_NOT_REFUSED,
-    MEMBER_ABOVE,      /* who changes has not the role for that (any more) */
-    MEMBER_LAST_OWNER, /* a workspace has an owner */
-    MEMBER_TOO_MANY,   /* the workspace has as many as it may have */
-    MEMBER_ELSEWHERE,  /* the member belongs to other workspaces too */
-    MEMBER_NO_FACTOR,  /* there is no second factor to be removed */
+    MEMBER_ABOVE,       /* who changes has not the role for that (any more) */
+    MEMBER_OTHER_LINES, /* nor all the lines that the member has, or would get */
+    MEMBER_OWNER_LINES, /* an owner has all lines */
+    MEMBER_LAST_OWNER,  /* a workspace has an owner */
+    MEMBER_TOO_MANY,    /* the workspace has as many as it may have */
+    MEMBER_ELSEWHERE,   /* the member belongs to other workspaces too */
+    MEMBER_NO_FACTOR,   /* there is no second factor to be removed */
 };
 
 /* A change of a member of the workspace. */
@@ -61,7 +70,9 @@ struct store_member_change {
     const char *user_id, *member_id;
     const char *by; /* the member who changes, whose role is read within the transaction; NULL: the
                        operator, who may all */
-    enum role role; /* the new one; of a removal ROLE_NONE */
+    enum role role; /* the new one; ROLE_NONE: it stays */
+    bool sets_lines;
+    const char *line_ids; /* the new ones, as of a standing */
 };
 
 struct store_new_member {
@@ -69,6 +80,7 @@ struct store_new_member {
     const char *user_id, *email, *name;
     const char *password; /* its hash; NULL: none */
     enum role role;
+    const char *line_ids; /* as of a standing */
     const char *created_by;
     int64_t now;
 };
@@ -79,20 +91,22 @@ struct store_new_member {
 enum store_result store_add_member(struct store *store, const struct store_new_member *member,
                                    enum member_refusal *refusal);
 
-/* Sets the role of a member, and ends the member's invitations of roles that it may not give any
- * more, and of a member who may not answer any more the assignments. STORE_NOT_FOUND: there is no
- * such member of the workspace. */
-enum store_result store_change_role(struct store *store, const struct store_member_change *change,
-                                    enum member_refusal *refusal);
+/* Sets role and lines of a member, and ends the member's invitations of roles and lines that it may
+ * not give any more, and the assignments of threads that it may not answer any more.
+ * STORE_NOT_FOUND: there is no such member of the workspace. */
+enum store_result store_change_member(struct store *store, struct arena *arena,
+                                      const struct store_member_change *change,
+                                      enum member_refusal *refusal);
 
 /* Ends a membership, its sessions, invitations and assignments; of the last membership also the
  * member. STORE_NOT_FOUND: as before. */
-enum store_result store_remove_member(struct store *store, const struct store_member_change *change,
+enum store_result store_remove_member(struct store *store, struct arena *arena,
+                                      const struct store_member_change *change,
                                       enum member_refusal *refusal);
 
 /* Inserts a link that logs the member in (logins.h), who has a lower role and no other workspace.
  * STORE_NOT_FOUND: as before. */
-enum store_result store_insert_reset_link(struct store *store,
+enum store_result store_insert_reset_link(struct store *store, struct arena *arena,
                                           const struct store_member_change *change,
                                           const unsigned char hash[CRYPTO_HASH_SIZE],
                                           int64_t expires_at, enum member_refusal *refusal);
@@ -103,13 +117,20 @@ enum store_result store_insert_reset_link(struct store *store,
 bool member_workspace_exists(struct store *store, const char *user_id);
 
 /* Locks workspace and member, and finds the member and whether its login must not be reset: `by`
- * has a role below `least`, or one that is not above the member's, or the member belongs to other
- * workspaces too. False: there is no such member of the workspace, or on failure. */
-bool member_may_reset(struct store *store, const struct store_member_change *change,
-                      enum role least, enum member_refusal *refusal);
+ * has a role below `least`, or one that is not above the member's, or not all lines of the member,
+ * or the member belongs to other workspaces too. False: there is no such member of the workspace,
+ * or on failure. */
+bool member_may_reset(struct store *store, struct arena *arena,
+                      const struct store_member_change *change, enum role least,
+                      enum member_refusal *refusal);
 
 /* Reads the role of a member; ROLE_NONE: it is none of the workspace. */
 enum role member_role(struct store *store, const char *user_id, const char *member_id);
+
+/* Reads the standing of a member, with the role ROLE_NONE as before. A member_id of NULL is the
+ * operator, who may all that an owner may. */
+struct standing member_standing(struct store *store, struct arena *arena, const char *user_id,
+                                const char *member_id);
 
 /* Finds the workspace to which the member belongs for the longest time. */
 bool member_workspace(struct store *store, const char *member_id, char user_id[ID_SIZE]);

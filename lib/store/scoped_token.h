@@ -31,10 +31,11 @@ enum store_result store_authenticate_scoped(struct store *store, struct arena *a
                                             struct store_user *user,
                                             struct store_scoped_token *token);
 
-/* Lists the user's tokens, oldest first; there are SCOPED_TOKENS_MAX at most. */
+/* Lists the user's tokens with no other lines than those of the view, oldest first; there are
+ * SCOPED_TOKENS_MAX at most. */
 enum store_result store_list_scoped_tokens(struct store *store, struct arena *arena,
-                                           const char *user_id, struct store_scoped_token **list,
-                                           size_t *count);
+                                           const struct store_view *view,
+                                           struct store_scoped_token **list, size_t *count);
 
 /* Inserts a token of the user. STORE_CONFLICT: the user has SCOPED_TOKENS_MAX already. */
 enum store_result store_insert_scoped_token(struct store *store, const char *user_id,
@@ -48,9 +49,9 @@ struct store_scoped_token_change {
     const char *line_ids; /* NULL: all lines */
 };
 
-/* Changes a token. STORE_NOT_FOUND: the user has no such token. */
-enum store_result store_change_scoped_token(struct store *store, const char *user_id,
-                                            const char *id,
+/* Changes a token. STORE_NOT_FOUND: the view has no such token. */
+enum store_result store_change_scoped_token(struct store *store, struct arena *arena,
+                                            const struct store_view *view, const char *id,
                                             const struct store_scoped_token_change *change);
 
 /* Sets the last use of the token to `*at`, unless that of the row is later or less than
@@ -58,9 +59,9 @@ enum store_result store_change_scoped_token(struct store *store, const char *use
  * is no such token. */
 enum store_result store_use_scoped_token(struct store *store, const char *id, int64_t *at);
 
-/* Revokes a token: it is refused from the commit on. STORE_NOT_FOUND: the user has no such one. */
-enum store_result store_delete_scoped_token(struct store *store, const char *user_id,
-                                            const char *id);
+/* Revokes a token: it is refused from the commit on. STORE_NOT_FOUND: the view has no such one. */
+enum store_result store_delete_scoped_token(struct store *store, struct arena *arena,
+                                            const struct store_view *view, const char *id);
 
 /* Revokes all tokens of the user, within the open transaction. */
 bool store_end_scoped_tokens(struct store *store, const char *user_id);

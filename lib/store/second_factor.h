@@ -51,7 +51,8 @@ enum store_result store_delete_factor(struct store *store, const char *user_id,
 
 /* The same for a colleague, whose sessions all end: `by` is an owner, who has not lost the app of
  * the member, or NULL, the operator. STORE_NOT_FOUND: there is no such member of the workspace. */
-enum store_result store_reset_factor(struct store *store, const struct store_member_change *change,
+enum store_result store_reset_factor(struct store *store, struct arena *arena,
+                                     const struct store_member_change *change,
                                      enum member_refusal *refusal);
 
 /* --- pending logins --- */

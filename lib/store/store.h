@@ -53,13 +53,14 @@ struct store_session {
     /* whose session it is; not in lists */
     const char *member_id, *member_email, *member_name;
     const char *role;                 /* in the workspace (member.h) */
+    const char *line_ids;             /* as of a view */
     bool requires_factor, has_factor; /* the workspace requires one of its members (factor.h) */
 };
 
 /* Finds the session whose value has this SHA-256 and that has not ended, and the user, the
  * workspace: `workspace`, or NULL: the one that the session shows. STORE_NOT_FOUND also when the
  * member of the session does not belong to it. The membership is read each time, so that a removal
- * and a change of role act from their commit on. */
+ * and a change of role or lines act from their commit on. */
 enum store_result store_authenticate_session(struct store *store, struct arena *arena,
                                              const unsigned char hash[32], const char *workspace,
                                              int64_t now, struct store_user *user,

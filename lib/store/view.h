@@ -20,6 +20,15 @@ static inline bool view_has_line(const struct store_view *view, const char *line
     return !view->line_ids || slice_has_word(slice_of(view->line_ids), ' ', slice_of(line_id));
 }
 
+/* Whether a list of lines has none that is not in the other one, both as in the view. */
+static inline bool lines_are_within(const char *line_ids, const char *all) {
+    struct slice rest = slice_of(line_ids);
+    while (all && rest.n)
+        if (!slice_has_word(slice_of(all), ' ', slice_cut(&rest, ' ')))
+            return false;
+    return !all || line_ids;
+}
+
 /* SQL: whether a column with the id of a line is one of the words of the parameter. */
 #define IS_ONE_OF(column, parameter) "replace(" parameter ", " column ", '') <> " parameter
 

@@ -62,7 +62,9 @@ enum body {
 #define LINES_BY_BODY    "by body"    /* phoneNumberId of the body is one of them */
 #define LINES_BY_THREAD  "by thread"  /* what is on another line is not found */
 #define LINES_BY_CONTACT "by contact" /* a contact without a thread on them is not found */
+#define LINES_BY_HOLDER  "by holder"  /* who has others is not changed: a member, a token */
 #define LINES_LISTED     "listed"     /* the answer has what is on them */
+#define LINES_NONE       "none"       /* it is about no line */
 
 struct route {
     const char *method;

@@ -572,8 +572,8 @@ static enum store_result add_member(void) {
 }
 
 static enum store_result change_role(void) {
-    return store_change_role(
-        store,
+    return store_change_member(
+        store, &arena,
         &(struct store_member_change){
             .user_id = "usr_1", .member_id = "mbr_5", .by = "mbr_1", .role = ROLE_ADMIN},
         &refusal);
@@ -581,20 +581,20 @@ static enum store_result change_role(void) {
 
 static enum store_result reset_link(void) {
     return store_insert_reset_link(
-        store,
+        store, &arena,
         &(struct store_member_change){.user_id = "usr_1", .member_id = "mbr_5", .by = "mbr_1"},
         invitation_hash, now, &refusal);
 }
 
 static enum store_result remove_member(void) {
     return store_remove_member(
-        store,
+        store, &arena,
         &(struct store_member_change){.user_id = "usr_1", .member_id = member_id, .by = "mbr_1"},
         &refusal);
 }
 
 static enum store_result insert_invitation(void) {
-    return store_insert_invitation(store,
+    return store_insert_invitation(store, &arena,
                                    &(struct store_invitation){.id = "inv_1",
                                                               .user_id = "usr_1",
                                                               .email = "dan@example.org",
@@ -613,17 +613,17 @@ static enum store_result join(void) {
     session.id = "ses_6";
     session.member_id = "mbr_6";
     session.hash[0] = 6;
-    return store_join(store, &acceptance, &session, &refusal);
+    return store_join(store, &arena, &acceptance, &session, &refusal);
 }
 
 static enum store_result accept_invitation(void) {
     struct store_acceptance acceptance = {
         .hash = {5}, .member_id = "mbr_6", .session_id = "ses_6", .now = now};
-    return store_accept_invitation(store, &acceptance, &refusal);
+    return store_accept_invitation(store, &arena, &acceptance, &refusal);
 }
 
 static enum store_result delete_invitation(void) {
-    return store_delete_invitation(store, "usr_1", "inv_1");
+    return store_delete_invitation(store, &arena, WHOLE_VIEW("usr_1"), "inv_1");
 }
 
 static void check_members(void) {

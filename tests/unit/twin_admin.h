@@ -284,7 +284,7 @@ static inline void insert_tokens(int twin, int round) {
     const char *id = new_id("tok_");
     if (insert_scoped(id))
         does(store_change_scoped_token(
-            store, user_id, id,
+            store, &scratch, WHOLE_VIEW(user_id), id,
             &(struct store_scoped_token_change){.name = text("%d of %d", twin, round)}));
 }
 
@@ -302,7 +302,8 @@ static inline void revoke_tokens(int twin, int round) {
             insert_scoped(id);
     } else if (is_phase(round, 1, 3)) {
         may(store_use_scoped_token(store, id, &at), STORE_NOT_FOUND);
-        is_only(may(store_delete_scoped_token(store, user_id, id), STORE_NOT_FOUND),
+        is_only(may(store_delete_scoped_token(store, &scratch, WHOLE_VIEW(user_id), id),
+                    STORE_NOT_FOUND),
                 "store_delete_scoped_token");
     } else {
         ends_round(twin, "store_delete_scoped_token");
@@ -381,7 +382,7 @@ static inline enum store_result invite(const char *id, const char *address) {
                                                 .created_at = now,
                                                 .expires_at = now + 1000};
     enum member_refusal refusal;
-    return store_insert_invitation(store, &invitation, link_of(id), &refusal);
+    return store_insert_invitation(store, &scratch, &invitation, link_of(id), &refusal);
 }
 
 /* An invitation is accepted by one new member, or revoked. */
@@ -396,10 +397,12 @@ static inline void join(int twin, int round) {
         if (twin == 0)
             does(invite(id, text("j%d.%s", round / 3, email)));
     } else if (is_phase(round, 1, 3) && twin) {
-        is_only(may(store_join(store, &acceptance, &session, &refusal), STORE_NOT_FOUND),
+        is_only(may(store_join(store, &scratch, &acceptance, &session, &refusal), STORE_NOT_FOUND),
                 "an invitation");
     } else if (is_phase(round, 1, 3)) {
-        is_only(may(store_delete_invitation(store, user_id, id), STORE_NOT_FOUND), "an invitation");
+        is_only(
+            may(store_delete_invitation(store, &scratch, WHOLE_VIEW(user_id), id), STORE_NOT_FOUND),
+            "an invitation");
     } else {
         ends_round(twin, "an invitation");
     }
@@ -417,8 +420,9 @@ static inline void accept_one(int twin, const char *id) {
     else if (twin == 1)
         may(store_choose_workspace(store, session_id, member_id, user_id), STORE_NOT_FOUND);
     else
-        is_only(may(store_accept_invitation(store, &acceptance, &refusal), STORE_NOT_FOUND),
-                "store_accept_invitation");
+        is_only(
+            may(store_accept_invitation(store, &scratch, &acceptance, &refusal), STORE_NOT_FOUND),
+            "store_accept_invitation");
 }
 
 static inline void accept(int twin, int round) {
@@ -444,7 +448,7 @@ static inline void accept(int twin, int round) {
     if (ask(text("SELECT count(*) FROM session WHERE id = '%s' AND user_id = '%s'", session_id,
                  user_id)) != 1)
         fault("the session does not show the workspace");
-    does(store_remove_member(store, &end, &refusal));
+    does(store_remove_member(store, &scratch, &end, &refusal));
 }
 
 /* Two owners who lower, remove or add each other, or get a link: one remains. */
@@ -477,12 +481,13 @@ static inline void end_owners(int twin, int round) {
     const struct store_member_change change = {
         .user_id = user_id, .member_id = id, .role = twin < 4 ? ROLE_NONE : ROLE_ADMIN};
     if (twin > 5)
-        may(store_insert_reset_link(store, &change, link_of(new_id("lnk_")), now + 1, &refusal),
+        may(store_insert_reset_link(store, &scratch, &change, link_of(new_id("lnk_")), now + 1,
+                                    &refusal),
             STORE_NOT_FOUND);
     else if (twin < 4)
-        may(store_remove_member(store, &change, &refusal), STORE_NOT_FOUND);
+        may(store_remove_member(store, &scratch, &change, &refusal), STORE_NOT_FOUND);
     else
-        may(store_change_role(store, &change, &refusal), STORE_NOT_FOUND);
+        may(store_change_member(store, &scratch, &change, &refusal), STORE_NOT_FOUND);
 }
 
 /* A session that has ended is deleted or renewed. */
@@ -536,7 +541,7 @@ static inline void change_factor(int twin, int round) {
     (void)round;
     set_factor();
     if (twin % 2)
-        does(store_reset_factor(store, &change, &refusal));
+        does(store_reset_factor(store, &scratch, &change, &refusal));
     else
         may(store_delete_factor(store, user_id, member_of(user_id), NULL), STORE_NOT_FOUND);
 }

@@ -445,19 +445,22 @@ static inline void take_thread(int twin, int round) {
     }
 }
 
-/* It is assigned to a member who is removed, or may not answer any more. */
+/* It is assigned to a member who is removed, or may not answer it any more. */
 static inline void assign_removed(int twin, int round) {
+    const int kind = round / 3 % 3;
     const struct store_member_change change = {.user_id = user_id,
                                                .member_id = agent_of(round),
-                                               .role = round / 3 % 2 ? ROLE_NONE : ROLE_VIEWER};
+                                               .role = kind == 1 ? ROLE_VIEWER : ROLE_NONE,
+                                               .sets_lines = kind == 2,
+                                               .line_ids = "lin_none"};
     enum member_refusal refusal;
     if (is_phase(round, 0, 3) && twin == 0)
         add_agent(round);
     else if (is_phase(round, 1, 3) && twin)
         assign(agent_of(round), false);
     else if (is_phase(round, 1, 3))
-        does(change.role ? store_change_role(store, &change, &refusal)
-                         : store_remove_member(store, &change, &refusal));
+        does(kind ? store_change_member(store, &scratch, &change, &refusal)
+                  : store_remove_member(store, &scratch, &change, &refusal));
     else if (is_phase(round, 2, 3) && twin == 0 &&
              ask(text("SELECT count(*) FROM thread WHERE assignee_id = '%s'", agent_of(round))))
         fault("the thread is assigned to a member who may not answer");

@@ -28,7 +28,7 @@ static const struct twins cases[] = {
     {"store_mark_done store_unmark_done store_mark_unread store_ingest", make_thread, mark_done, verify_done, false},
     {"store_note_typing store_ingest", make_thread, note_typing, verify_typing, false},
     {"store_assign", make_thread, take_thread, NULL, false},
-    {"store_assign: a former member, store_remove_member store_change_role", make_thread,
+    {"store_assign: a former member, store_remove_member store_change_member", make_thread,
      assign_removed, NULL, false},
     {"store_insert_note store_delete_note", make_thread, write_notes, verify_notes, false},
     {"store_insert_outgoing store_hold_sender_lease store_end_sender_lease store_take_outgoing "
@@ -71,7 +71,7 @@ static const struct twins cases[] = {
     {"store_join store_insert_invitation store_delete_invitation", NULL, join, NULL, false},
     {"store_accept_invitation store_confirm_session store_choose_workspace",
      make_users_with_logins, accept, NULL, false},
-    {"store_add_member store_remove_member store_change_role store_insert_reset_link", NULL,
+    {"store_add_member store_remove_member store_change_member store_insert_reset_link", NULL,
      end_owners, NULL, false},
     {"store_insert_scoped_token store_change_scoped_token", NULL, insert_tokens, verify_tokens,
      false},

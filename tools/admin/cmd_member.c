@@ -5,6 +5,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/lines_json.h"
 #include "payload/team_json.h"
 #include "store/invitation.h"
 #include "store/listing.h"
@@ -19,6 +20,22 @@ static int find_owner(struct invocation *call, char user_id[ID_SIZE]) {
     return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_USER, email);
 }
 
+/* Reads --lines for a member with this role. Returns an exit code, after printing a failure. */
+static int read_lines(struct invocation *call, const char *user_id, enum role role,
+                      const char **line_ids) {
+    char *words = call->options[OPTION_LINES]
+                      ? arena_copy(&call->arena, slice_of(call->options[OPTION_LINES]))
+                      : NULL;
+    for (char *p = words; p && *p; p++)
+        if (*p == ',')
+            *p = ' ';
+    if (words && strcmp(words, "all") == 0)
+        words = NULL;
+    if (words && role == ROLE_OWNER)
+        return fail("an owner has all lines");
+    return line_option_read(call, user_id, words, line_ids);
+}
+
 /* Prints why a change failed. */
 static int fail_change(struct invocation *call, enum store_result result,
                        enum member_refusal refusal) {
@@ -30,6 +47,8 @@ static int fail_change(struct invocation *call, enum store_result result,
         return fail("%s is a member of %s already", member, user);
     if (result != STORE_OK)
         return fail_store(call, result);
+    if (refusal == MEMBER_OWNER_LINES)
+        return fail("an owner has all lines; `switchboard member lines --lines all` gives them");
     if (refusal == MEMBER_LAST_OWNER)
         return fail("%s is the only owner of %s; make another one first", member, user);
     return fail("%s has as many members or invitations as there may be", user);
@@ -49,7 +68,7 @@ int member_list(struct invocation *call) {
         return fail_store(call, result);
     struct json_writer json = list_start(call);
     struct table table =
-        TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "SECOND FACTOR", "SINCE", "ADDED BY");
+        TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "LINES", "SECOND FACTOR", "SINCE", "ADDED BY");
     for (size_t i = 0; i < count; i++) {
         const struct store_member *member = &members[i];
         json_write_object(&json, NULL);
@@ -57,6 +76,7 @@ int member_list(struct invocation *call) {
         json_write_text(&json, "email", member->email);
         json_write_text(&json, "name", member->name);
         json_write_text(&json, "role", role_name(member->role));
+        lines_json_write(&json, "lineIds", member->line_ids);
         json_write_bool(&json, "hasFactor", member->has_factor);
         json_write_time(&json, "createdAt", member->created_at);
         json_write_text(&json, "createdBy", member->created_by);
@@ -65,6 +85,7 @@ int member_list(struct invocation *call) {
         table_cell(&table, member->email);
         table_cell(&table, member->name);
         table_cell(&table, role_name(member->role));
+        table_cell(&table, member->line_ids ? member->line_ids : "all");
         table_cell(&table, member->has_factor ? "yes" : "no");
         table_cell(&table, time_text(arena, member->created_at));
         table_cell(&table, member->created_by);
@@ -73,17 +94,20 @@ int member_list(struct invocation *call) {
 }
 
 int member_add(struct invocation *call) {
-    const char *email = call->operands[1], *name = call->options[OPTION_NAME];
+    const char *email = call->operands[1], *name = call->options[OPTION_NAME], *line_ids;
+    const enum role role = role_find(call->options[OPTION_ROLE]);
     enum member_refusal refusal;
     char id[ID_SIZE], user_id[ID_SIZE];
-    if (find_owner(call, user_id) != EXIT_DONE)
+    if (find_owner(call, user_id) != EXIT_DONE ||
+        read_lines(call, user_id, role, &line_ids) != EXIT_DONE)
         return EXIT_FAILED;
     id_make(id, "mbr_", call->now);
     const struct store_new_member member = {.id = id,
                                             .user_id = user_id,
                                             .email = email,
                                             .name = name ? name : email,
-                                            .role = role_find(call->options[OPTION_ROLE]),
+                                            .role = role,
+                                            .line_ids = line_ids,
                                             .created_by = "switchboard member",
                                             .now = call->now};
     enum store_result result = store_add_member(call->store, &member, &refusal);
@@ -96,19 +120,19 @@ int member_add(struct invocation *call) {
     json_write_text(&json, "id", id);
     json_write_text(&json, "email", email);
     json_write_text(&json, "role", call->options[OPTION_ROLE]);
+    lines_json_write(&json, "lineIds", line_ids);
     return object_print(call, &json, "%s", id);
 }
 
-/* Finds the member of the second operand, for a change to `role`. */
-static int find_change(struct invocation *call, enum role role, char user_id[ID_SIZE],
-                       char member_id[ID_SIZE], struct store_member_change *change) {
+/* Finds the member of the second operand, for a change. */
+static int find_change(struct invocation *call, char user_id[ID_SIZE], char member_id[ID_SIZE],
+                       struct store_member_change *change) {
     if (find_owner(call, user_id) != EXIT_DONE)
         return EXIT_FAILED;
     enum store_result result = store_find_member(call->store, call->operands[1], member_id);
     if (result != STORE_OK)
         return fail_change(call, result, MEMBER_NOT_REFUSED);
-    *change =
-        (struct store_member_change){.user_id = user_id, .member_id = member_id, .role = role};
+    *change = (struct store_member_change){.user_id = user_id, .member_id = member_id};
     return EXIT_DONE;
 }
 
@@ -117,9 +141,10 @@ int member_role_set(struct invocation *call) {
     struct store_member_change change;
     enum member_refusal refusal;
     char user_id[ID_SIZE], member_id[ID_SIZE];
-    if (find_change(call, role_find(role), user_id, member_id, &change) != EXIT_DONE)
+    if (find_change(call, user_id, member_id, &change) != EXIT_DONE)
         return EXIT_FAILED;
-    enum store_result result = store_change_role(call->store, &change, &refusal);
+    change.role = role_find(role);
+    enum store_result result = store_change_member(call->store, &call->arena, &change, &refusal);
     if (result != STORE_OK || refusal)
         return fail_change(call, result, refusal);
     struct json_writer json = object_start(call);
@@ -128,13 +153,32 @@ int member_role_set(struct invocation *call) {
     return object_print(call, &json, "%s is %s of %s", call->operands[1], role, call->operands[0]);
 }
 
+int member_lines(struct invocation *call) {
+    const char *lines = call->options[OPTION_LINES];
+    struct store_member_change change;
+    enum member_refusal refusal;
+    char user_id[ID_SIZE], member_id[ID_SIZE];
+    if (find_change(call, user_id, member_id, &change) != EXIT_DONE ||
+        read_lines(call, user_id, ROLE_NONE, &change.line_ids) != EXIT_DONE)
+        return EXIT_FAILED;
+    change.sets_lines = true;
+    enum store_result result = store_change_member(call->store, &call->arena, &change, &refusal);
+    if (result != STORE_OK || refusal)
+        return fail_change(call, result, refusal);
+    struct json_writer json = object_start(call);
+    json_write_text(&json, "id", member_id);
+    lines_json_write(&json, "lineIds", change.line_ids);
+    return object_print(call, &json, "%s has the lines %s of %s", call->operands[1], lines,
+                        call->operands[0]);
+}
+
 int member_remove(struct invocation *call) {
     struct store_member_change change;
     enum member_refusal refusal;
     char user_id[ID_SIZE], member_id[ID_SIZE];
-    if (find_change(call, ROLE_NONE, user_id, member_id, &change) != EXIT_DONE)
+    if (find_change(call, user_id, member_id, &change) != EXIT_DONE)
         return EXIT_FAILED;
-    enum store_result result = store_remove_member(call->store, &change, &refusal);
+    enum store_result result = store_remove_member(call->store, &call->arena, &change, &refusal);
     if (result != STORE_OK || refusal)
         return fail_change(call, result, refusal);
     struct json_writer json = object_start(call);
@@ -147,9 +191,9 @@ int member_factor_reset(struct invocation *call) {
     struct store_member_change change;
     enum member_refusal refusal;
     char user_id[ID_SIZE], member_id[ID_SIZE];
-    if (find_change(call, ROLE_NONE, user_id, member_id, &change) != EXIT_DONE)
+    if (find_change(call, user_id, member_id, &change) != EXIT_DONE)
         return EXIT_FAILED;
-    enum store_result result = store_reset_factor(call->store, &change, &refusal);
+    enum store_result result = store_reset_factor(call->store, &call->arena, &change, &refusal);
     if (result == STORE_OK && refusal == MEMBER_NO_FACTOR)
         return fail("%s has no second factor", call->operands[1]);
     if (result != STORE_OK || refusal)
@@ -196,11 +240,11 @@ int invitation_list(struct invocation *call) {
     if (find_owner(call, user_id) != EXIT_DONE)
         return EXIT_FAILED;
     enum store_result result =
-        store_list_invitations(call->store, arena, user_id, &invitations, &count);
+        store_list_invitations(call->store, arena, WHOLE_VIEW(user_id), &invitations, &count);
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "ID", "EMAIL", "ROLE", "CREATED BY", "EXPIRES");
+    struct table table = TABLE(arena, "ID", "EMAIL", "ROLE", "LINES", "CREATED BY", "EXPIRES");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&json, NULL);
         team_json_invitation(&json, &invitations[i]);
@@ -208,6 +252,7 @@ int invitation_list(struct invocation *call) {
         table_cell(&table, invitations[i].id);
         table_cell(&table, invitations[i].email);
         table_cell(&table, role_name(invitations[i].role));
+        table_cell(&table, invitations[i].line_ids ? invitations[i].line_ids : "all");
         table_cell(&table, invitations[i].created_by);
         table_cell(&table, time_text(arena, invitations[i].expires_at));
     }
@@ -226,11 +271,14 @@ static struct slice link_base(const struct invocation *call) {
 int invitation_add(struct invocation *call) {
     const struct slice url = link_base(call);
     unsigned char random[32], hash[CRYPTO_HASH_SIZE];
+    const enum role role = role_find(call->options[OPTION_ROLE]);
     enum member_refusal refusal;
+    const char *line_ids;
     char id[ID_SIZE], user_id[ID_SIZE];
     if (!url.n)
         return fail_usage(call, "give --url, or set public_url in %s", call->config_path);
-    if (find_owner(call, user_id) != EXIT_DONE)
+    if (find_owner(call, user_id) != EXIT_DONE ||
+        read_lines(call, user_id, role, &line_ids) != EXIT_DONE)
         return EXIT_FAILED;
     id_make(id, "inv_", call->now);
     crypto_random(random, sizeof random);
@@ -239,11 +287,13 @@ int invitation_add(struct invocation *call) {
     const struct store_invitation invitation = {.id = id,
                                                 .user_id = user_id,
                                                 .email = call->operands[1],
-                                                .role = role_find(call->options[OPTION_ROLE]),
+                                                .role = role,
+                                                .line_ids = line_ids,
                                                 .created_by = "switchboard invitation",
                                                 .created_at = call->now,
                                                 .expires_at = call->now + INVITATION_MS};
-    enum store_result result = store_insert_invitation(call->store, &invitation, hash, &refusal);
+    enum store_result result =
+        store_insert_invitation(call->store, &call->arena, &invitation, hash, &refusal);
     if (result != STORE_OK || refusal)
         return fail_change(call, result, refusal);
     const char *link =
@@ -259,7 +309,8 @@ int invitation_revoke(struct invocation *call) {
     char user_id[ID_SIZE];
     if (find_owner(call, user_id) != EXIT_DONE)
         return EXIT_FAILED;
-    enum store_result result = store_delete_invitation(call->store, user_id, id);
+    enum store_result result =
+        store_delete_invitation(call->store, &call->arena, WHOLE_VIEW(user_id), id);
     if (result == STORE_NOT_FOUND)
         return fail("%s has no invitation %s; `switchboard invitation list %s` shows all",
                     call->operands[0], id, call->operands[0]);

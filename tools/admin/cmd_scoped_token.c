@@ -31,7 +31,7 @@ int scoped_token_list(struct invocation *call) {
     if (find_owner(call, user_id) != EXIT_DONE)
         return EXIT_FAILED;
     enum store_result result =
-        store_list_scoped_tokens(call->store, arena, user_id, &tokens, &count);
+        store_list_scoped_tokens(call->store, arena, WHOLE_VIEW(user_id), &tokens, &count);
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
@@ -121,7 +121,8 @@ int scoped_token_revoke(struct invocation *call) {
     char user_id[ID_SIZE];
     if (find_owner(call, user_id) != EXIT_DONE)
         return EXIT_FAILED;
-    enum store_result result = store_delete_scoped_token(call->store, user_id, id);
+    enum store_result result =
+        store_delete_scoped_token(call->store, &call->arena, WHOLE_VIEW(user_id), id);
     if (result == STORE_NOT_FOUND)
         return fail("%s has no scoped token %s; `switchboard scoped-token list %s` shows all",
                     call->operands[0], id, call->operands[0]);

@@ -17,6 +17,7 @@ int token_regenerate(struct invocation *call);
 int member_list(struct invocation *call);
 int member_add(struct invocation *call);
 int member_role_set(struct invocation *call);
+int member_lines(struct invocation *call);
 int member_remove(struct invocation *call);
 int member_factor_reset(struct invocation *call);
 int member_factor_require(struct invocation *call);

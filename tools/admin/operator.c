@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "payload/lines_json.h"
 
 /* The name of the login, which sudo keeps; root can write the database itself, so that the name
  * needs no proof. */
@@ -16,6 +17,18 @@ static const char *login_name(struct arena *arena) {
     return arena_printf(arena, "%ld", (long)getuid());
 }
 
+/* A command names no fields; what it does to lines is found with the change. */
+static void describe(struct store_deed *deed) {
+    struct invocation *call = deed->context;
+    struct json_writer out;
+    json_write_start(&out, &call->arena);
+    json_write_object(&out, NULL);
+    if (deed->lines)
+        lines_json_write_change(&out, deed->lines);
+    json_write_end(&out);
+    deed->details = arena_copy(&call->arena, json_written(&out));
+}
+
 void deed_begin(struct invocation *call) {
     const struct command *command = call->command;
     const char *name = login_name(&call->arena);
@@ -27,7 +40,8 @@ void deed_begin(struct invocation *call) {
         .now = call->now,
         .action = arena_printf(&call->arena, "%s.%s", command->noun,
                                command->verb ? command->verb : "run"),
-        .details = "{}",
+        .describe = describe,
+        .context = call,
     };
     id_make(call->deed.id, "trl_", call->now);
     store_begin_deed(&call->deed);

@@ -9,7 +9,7 @@ import {startNotices, stopNotices} from './notices.js';
 import {PAGES} from './pages.js';
 import {find, go, leave, reopen, start, use} from './router.js';
 import {
-    findSession, lacksFactor, logOut, onLogIn, onOtherScopes, ownerOf, session,
+    findSession, hasAllLines, lacksFactor, logOut, onLogIn, onOtherScopes, ownerOf, session,
 } from './session.js';
 import {showHelp, startShortcuts} from './shortcuts.js';
 import {setPage} from './title.js';
@@ -56,6 +56,10 @@ function prepare(route) {
     }
     if (!route.isPublic && lacksFactor() && route.module !== 'sessions') {
         go('/sessions');
+        return null;
+    }
+    if (route.module === 'overview' && !hasAllLines()) { // it is about all lines
+        go('/inbox');
         return null;
     }
     if (route.isPublic && session() && location.hash === '#/login') {

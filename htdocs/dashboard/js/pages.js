@@ -1,14 +1,16 @@
 // The pages, in the order of the navigation: the path (see router.js) and the module in pages/.
 // A page with an icon is an item of the navigation, below the title `section` if it has one, for
 // members with the scope `need`, or basic; every page whose path begins like an item's is marked
-// there. Pages with isPublic need no session; those with isWide use the whole width.
+// there. Pages with isPublic need no session; those with isWide use the whole width. A member who
+// has some lines only sees the items with ofLines.
 export const PAGES = [
     {path: '/login/:link?', module: 'login', isPublic: true},
     {path: '/join/:invitation?', module: 'join', isPublic: true},
     {path: '/welcome', module: 'welcome'},
     {path: '/overview', module: 'overview', icon: 'overview'},
-    {path: '/inbox/:thread?', module: 'inbox', icon: 'inbox', isWide: true, need: 'read'},
-    {path: '/lines', module: 'lines', icon: 'lines', section: 'messaging'},
+    {path: '/inbox/:thread?', module: 'inbox', icon: 'inbox', isWide: true, need: 'read',
+        ofLines: true},
+    {path: '/lines', module: 'lines', icon: 'lines', section: 'messaging', ofLines: true},
     {path: '/setup', module: 'setup', icon: 'check', section: 'messaging', need: 'manage'},
     {path: '/templates', module: 'templates', icon: 'templates', section: 'messaging'},
     {path: '/templates/:name', module: 'template'},
@@ -28,8 +30,10 @@ export const PAGES = [
     {path: '/events', module: 'events', icon: 'events', section: 'developers', need: 'events'},
     {path: '/events/:id', module: 'event'},
     {path: '/requests', module: 'requests', icon: 'log', section: 'developers', need: 'events'},
-    {path: '/members', module: 'members', icon: 'person', section: 'workspace', need: 'read'},
-    {path: '/tokens', module: 'tokens', icon: 'key', section: 'workspace', need: 'team'},
+    {path: '/members', module: 'members', icon: 'person', section: 'workspace', need: 'read',
+        ofLines: true},
+    {path: '/tokens', module: 'tokens', icon: 'key', section: 'workspace', need: 'team',
+        ofLines: true},
     {path: '/trail', module: 'trail', icon: 'log', section: 'workspace', need: 'team'},
     {path: '/sessions', module: 'sessions'},
     {path: '/settings', module: 'settings'},
@@ -42,6 +46,7 @@ export function itemOf({path}) {
 }
 
 // The pages of the navigation. may(scope): whether the member has a scope.
-export function itemsOf(may) {
-    return PAGES.filter((page) => page.icon && may(page.need ?? 'basic'));
+export function itemsOf(may, hasAllLines) {
+    return PAGES.filter((page) => page.icon && may(page.need ?? 'basic')
+        && (hasAllLines || page.ofLines));
 }

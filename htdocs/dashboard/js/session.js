@@ -17,6 +17,11 @@ export function may(scope) {
     return Boolean(present?.member.scopes.includes(scope));
 }
 
+// Whether the member sees all lines, or some of them only.
+export function hasAllLines() {
+    return !present?.member.lineIds;
+}
+
 // Names the member and the workspace of a session: what a browser keeps belongs to both.
 export function ownerOf(one) {
     return one && `${one.member.id} ${one.user.id}`;
@@ -34,7 +39,7 @@ function mark(isThere) {
     document.cookie = `${MARK}=1; Max-Age=${isThere ? LONGEST : 0}; SameSite=Strict${secure}`;
 }
 
-// Called when a renewal found other scopes, as after a change of the role.
+// Called when a renewal found other scopes or lines, as after a change of the role.
 let scopesChanged = () => {};
 export function onOtherScopes(callback) {
     scopesChanged = callback;
@@ -46,7 +51,8 @@ async function renew() {
     if (present !== former)
         return; // it has ended meanwhile, or is another one
     present = answer;
-    if (String(present.member.scopes) !== String(former.member.scopes))
+    const rightsOf = ({member: {scopes, lineIds}}) => JSON.stringify([scopes, lineIds]);
+    if (rightsOf(present) !== rightsOf(former))
         scopesChanged();
 }
 

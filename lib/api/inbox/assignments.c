@@ -22,8 +22,8 @@ static struct slice write_assignee(struct request *rq, const struct actor *assig
 
 static int fail_member(struct request *rq) {
     return fail(rq, NOT_FOUND,
-                "memberId names no member of this workspace who may answer: GET /v2/members lists "
-                "them.");
+                "memberId names no member of this workspace who may answer on this line: "
+                "GET /v2/members lists them.");
 }
 
 static int fail_taken(struct request *rq, const struct actor *assignee) {

@@ -2,6 +2,7 @@
 
 #include "api/auth.h"
 #include "api/paging.h"
+#include "api/team/line_choice.h"
 #include "api/team/members.h"
 #include "payload/team_json.h"
 
@@ -13,7 +14,7 @@ int invitations_get(struct request *rq) {
     struct json_writer data;
     size_t count;
     enum store_result result =
-        store_list_invitations(caller->store, rq->arena, caller->user.id, &invitations, &count);
+        store_list_invitations(caller->store, rq->arena, &caller->view, &invitations, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
     paging_start(rq, &data);
@@ -42,21 +43,27 @@ static int reply_new(struct request *rq, const struct store_invitation *invitati
 int invitations_post(struct request *rq) {
     const struct caller *caller = rq->caller;
     unsigned char hash[CRYPTO_HASH_SIZE];
+    const enum role role = role_find(json_text(json_get(rq->json, "role"), rq->arena));
     enum member_refusal refusal;
+    const char *line_ids;
     char id[ID_SIZE];
+    if (members_read_lines(rq, role, &line_ids))
+        return -1;
     id_make(id, "inv_", rq->now);
     const struct store_invitation invitation = {
         .id = id,
         .user_id = caller->user.id,
         .email = json_text(json_get(rq->json, "email"), rq->arena),
-        .role = role_find(json_text(json_get(rq->json, "role"), rq->arena)),
+        .role = role,
+        .line_ids = line_ids,
         .made_by = caller->session.member_id,
         .created_by = caller->actor.name,
         .created_at = rq->now,
         .expires_at = rq->now + INVITATION_MS,
     };
     const char *secret = members_make_secret(rq, hash);
-    enum store_result result = store_insert_invitation(caller->store, &invitation, hash, &refusal);
+    enum store_result result =
+        store_insert_invitation(caller->store, rq->arena, &invitation, hash, &refusal);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "A member of this workspace has the email address already.");
     if (result != STORE_OK)
@@ -83,7 +90,8 @@ int invitations_accept(struct request *rq) {
         .member_id = caller->session.member_id, .session_id = caller->session.id, .now = rq->now};
     enum member_refusal refusal;
     crypto_sha256(json_string(json_get(rq->json, "invitation"), rq->arena), acceptance.hash);
-    enum store_result result = store_accept_invitation(caller->store, &acceptance, &refusal);
+    enum store_result result =
+        store_accept_invitation(caller->store, rq->arena, &acceptance, &refusal);
     if (result != STORE_OK)
         return fail_acceptance(rq, result);
     if (refusal)
@@ -96,7 +104,7 @@ int invitations_accept(struct request *rq) {
 
 int invitations_delete(struct request *rq) {
     const struct caller *caller = rq->caller;
-    enum store_result result = store_delete_invitation(caller->store, caller->user.id,
+    enum store_result result = store_delete_invitation(caller->store, rq->arena, &caller->view,
                                                        arena_copy(rq->arena, rq->parameters[0]));
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
@@ -129,7 +137,8 @@ const struct field invitations_fields[] = {
      .required = true,
      .rule = &email_rule,
      .example = "ben@example.org"},
-    ROLE_FIELD,
+    {ROLE_FIELD, .required = true},
+    LINES_FIELD,
     {0},
 };
 

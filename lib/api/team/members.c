@@ -2,10 +2,12 @@
 
 #include "api/auth.h"
 #include "api/paging.h"
+#include "api/team/line_choice.h"
 #include "base/crypto.h"
+#include "payload/lines_json.h"
 #include "store/second_factor.h"
 
-const struct field members_role_fields[] = {ROLE_FIELD, {0}};
+const struct field members_change_fields[] = {{ROLE_FIELD}, LINES_FIELD, {0}};
 
 int members_fail(struct request *rq, enum member_refusal refusal) {
     switch (refusal) {
@@ -14,6 +16,11 @@ int members_fail(struct request *rq, enum member_refusal refusal) {
         return fail(
             rq, FORBIDDEN,
             "The member's role, or the one to be given, is above what your role may change.");
+    case MEMBER_OTHER_LINES:
+        return fail(rq, FORBIDDEN,
+                    "The member has lines, or would get some, that you do not have.");
+    case MEMBER_OWNER_LINES:
+        return fail(rq, CONFLICT, "An owner has all lines: send \"lineIds\": null too.");
     case MEMBER_LAST_OWNER:
         return fail(rq, CONFLICT, "A workspace has at least one owner: make another one first.");
     case MEMBER_TOO_MANY:
@@ -38,10 +45,20 @@ const char *members_make_secret(struct request *rq, unsigned char hash[32]) {
     return text;
 }
 
+int members_read_lines(struct request *rq, enum role role, const char **line_ids) {
+    struct issues issues;
+    request_start_issues(rq, &issues);
+    if (line_choice_read(rq, &issues, line_ids))
+        return -1;
+    if (*line_ids && role == ROLE_OWNER)
+        issues_add(&issues, "lineIds", "invalid_value", "must be null: an owner has all lines");
+    return fail_on_issues(rq, &issues);
+}
+
 /* --- GET /v2/members --- */
 
-/* Email addresses, and what protects the login, are shown to those who may change members, and the
- * own one. */
+/* Email addresses, lines, and what protects the login, are shown to those who may change members,
+ * and the own one; lines only if the caller has them, too. */
 static void write_member(struct json_writer *data, const struct caller *caller,
                          const struct store_member *member) {
     const bool is_self = strcmp(member->id, caller->session.member_id) == 0;
@@ -53,6 +70,8 @@ static void write_member(struct json_writer *data, const struct caller *caller,
     if (is_self || caller->scopes & SCOPE_TEAM) {
         json_write_text(data, "email", member->email);
         json_write_bool(data, "hasFactor", member->has_factor);
+        if (!member->line_ids || lines_are_within(member->line_ids, caller->view.line_ids))
+            lines_json_write(data, "lineIds", member->line_ids);
     }
     json_write_time(data, "createdAt", member->created_at);
     json_write_text(data, "createdBy", member->created_by);
@@ -76,11 +95,10 @@ int members_get(struct request *rq) {
 
 /* --- PATCH and DELETE /v2/members/:memberId --- */
 
-static struct store_member_change change_of(struct request *rq, enum role role) {
+static struct store_member_change change_of(struct request *rq) {
     return (struct store_member_change){.user_id = rq->caller->user.id,
                                         .member_id = arena_copy(rq->arena, rq->parameters[0]),
-                                        .by = rq->caller->session.member_id,
-                                        .role = role};
+                                        .by = rq->caller->session.member_id};
 }
 
 /* Fails the request unless the change was made. */
@@ -92,44 +110,68 @@ static int check(struct request *rq, enum store_result result, enum member_refus
     return refusal ? members_fail(rq, refusal) : 0;
 }
 
+/* The member as the change has left it. */
+static int reply_changed(struct request *rq, const char *member_id) {
+    const struct caller *caller = rq->caller;
+    struct store_member *members;
+    struct json_writer data;
+    size_t count, i = 0;
+    enum store_result result =
+        store_list_members(caller->store, rq->arena, caller->user.id, &members, &count);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    while (i < count && strcmp(members[i].id, member_id) != 0)
+        i++;
+    if (i == count)
+        return check(rq, STORE_NOT_FOUND, MEMBER_NOT_REFUSED);
+    json_write_start(&data, rq->arena);
+    json_write_object(&data, NULL);
+    json_write_text(&data, "id", member_id);
+    json_write_text(&data, "role", role_name(members[i].role));
+    lines_json_write(&data, "lineIds", members[i].line_ids);
+    json_write_end(&data);
+    return reply_data(rq, json_written(&data));
+}
+
 int members_patch(struct request *rq) {
-    const char *name = json_text(json_get(rq->json, "role"), rq->arena);
-    const struct store_member_change change = change_of(rq, role_find(name));
+    struct store_member_change change = change_of(rq);
     enum member_refusal refusal;
-    enum store_result result = store_change_role(rq->caller->store, &change, &refusal);
-    if (check(rq, result, refusal))
+    change.role = role_find(json_text(json_get(rq->json, "role"), rq->arena));
+    change.sets_lines = json_is(json_get(rq->json, "lineIds"));
+    if (change.sets_lines && members_read_lines(rq, change.role, &change.line_ids))
         return -1;
-    return reply_data(rq, slice_of(arena_printf(rq->arena, "{\"id\":\"%s\",\"role\":\"%s\"}",
-                                                change.member_id, name)));
+    request_release(rq); /* the answer reads what is written */
+    enum store_result result = store_change_member(rq->caller->store, rq->arena, &change, &refusal);
+    return check(rq, result, refusal) ? -1 : reply_changed(rq, change.member_id);
 }
 
 int members_delete(struct request *rq) {
-    const struct store_member_change change = change_of(rq, ROLE_NONE);
+    const struct store_member_change change = change_of(rq);
     enum member_refusal refusal;
-    enum store_result result = store_remove_member(rq->caller->store, &change, &refusal);
+    enum store_result result = store_remove_member(rq->caller->store, rq->arena, &change, &refusal);
     return check(rq, result, refusal) ? -1 : reply_data(rq, SLICE("{\"removed\":true}"));
 }
 
 /* --- DELETE /v2/members/:memberId/factor --- */
 
 int members_delete_factor(struct request *rq) {
-    const struct store_member_change change = change_of(rq, ROLE_NONE);
+    const struct store_member_change change = change_of(rq);
     enum member_refusal refusal;
-    enum store_result result = store_reset_factor(rq->caller->store, &change, &refusal);
+    enum store_result result = store_reset_factor(rq->caller->store, rq->arena, &change, &refusal);
     return check(rq, result, refusal) ? -1 : reply_data(rq, SLICE("{\"removed\":true}"));
 }
 
 /* --- POST /v2/members/:memberId/link --- */
 
 int members_post_link(struct request *rq) {
-    const struct store_member_change change = change_of(rq, ROLE_NONE);
+    const struct store_member_change change = change_of(rq);
     unsigned char hash[CRYPTO_HASH_SIZE];
     enum member_refusal refusal;
     struct json_writer data;
     const char *secret = members_make_secret(rq, hash);
     const int64_t expires_at = rq->now + LINK_MS;
     enum store_result result =
-        store_insert_reset_link(rq->caller->store, &change, hash, expires_at, &refusal);
+        store_insert_reset_link(rq->caller->store, rq->arena, &change, hash, expires_at, &refusal);
     if (check(rq, result, refusal))
         return -1;
     json_write_start(&data, rq->arena);

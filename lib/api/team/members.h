@@ -6,10 +6,9 @@
 #include "web/request.h"
 
 /* The field of a role in a body. */
-#define ROLE_FIELD                                                                                 \
-    { .name = "role", .type = FIELD_STRING, .required = true, .values = role_names }
+#define ROLE_FIELD .name = "role", .type = FIELD_STRING, .values = role_names
 
-extern const struct field members_role_fields[];
+extern const struct field members_change_fields[];
 
 int members_get(struct request *rq);
 int members_patch(struct request *rq);
@@ -19,6 +18,10 @@ int members_delete_factor(struct request *rq);
 
 /* Fails the request with what a change of members was refused for: 403 or 409. Returns -1. */
 int members_fail(struct request *rq, enum member_refusal refusal);
+
+/* Reads the lines of the body for a member with this role; an owner has all. Returns 0, or -1 after
+ * failing the request. */
+int members_read_lines(struct request *rq, enum role role, const char **line_ids);
 
 /* A new secret of a link: its text, whose SHA-256 is written to `hash`. */
 const char *members_make_secret(struct request *rq, unsigned char hash[32]);

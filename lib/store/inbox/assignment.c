@@ -29,11 +29,15 @@ static bool write_assignee(struct store *store, const char *user_id, const char 
            sql_run(store, &s, TEXT(thread_id), TEXT(member_id), INTEGER(change));
 }
 
-static bool may_answer(struct store *store, const char *user_id, const char *member_id) {
-    static struct statement s = {.sql = "SELECT role FROM membership WHERE user_id = ?1 "
-                                        "AND member_id = ?2 AND role <> 'viewer'"};
+/* Whether the member may answer the thread. */
+static bool may_answer(struct store *store, const struct store_assignment *assignment,
+                       const char *thread_id) {
+    static struct statement s = {
+        .sql = "SELECT p.role FROM membership p JOIN thread t ON t.id = ?3 WHERE p.user_id = ?1 "
+               "AND p.member_id = ?2 AND p.role <> 'viewer' "
+               "AND (p.line_ids IS NULL OR " IS_ONE_OF("t.line_id", "p.line_ids") ")"};
     char role[ID_SIZE];
-    sql_start(store, &s, TEXT(user_id), TEXT(member_id));
+    sql_start(store, &s, TEXT(assignment->user_id), TEXT(assignment->member_id), TEXT(thread_id));
     return sql_read_id(store, &s, role);
 }
 
@@ -42,9 +46,10 @@ static bool is_same(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static enum assignment_refusal
-refusal_of(struct store *store, const struct store_assignment *assignment, const char *present) {
-    if (assignment->member_id && !may_answer(store, assignment->user_id, assignment->member_id))
+static enum assignment_refusal refusal_of(struct store *store,
+                                          const struct store_assignment *assignment,
+                                          const char *thread_id, const char *present) {
+    if (assignment->member_id && !may_answer(store, assignment, thread_id))
         return ASSIGNMENT_NO_MEMBER;
     if (assignment->has_from && !is_same(present, assignment->from) &&
         !is_same(present, assignment->member_id))
@@ -59,7 +64,7 @@ static bool assign(struct store *store, struct arena *arena,
     const char *user_id = assignment->user_id, *member_id = assignment->member_id;
     if (!read_assignee(store, arena, thread_id, assignee))
         return false;
-    *refusal = refusal_of(store, assignment, assignee->id);
+    *refusal = refusal_of(store, assignment, thread_id, assignee->id);
     if (*refusal)
         return true;
     return (is_same(assignee->id, member_id) ||
@@ -85,13 +90,13 @@ enum store_result store_assign(struct store *store, struct arena *arena,
 }
 
 bool assignment_end_some(struct store *store, const char *user_id, const char *member_id,
-                         bool *is_end) {
+                         const char *line_ids, bool *is_end) {
     static struct statement s = {
         .sql = "SELECT id FROM thread WHERE user_id = ?1 AND assignee_id = ?2 "
-               "ORDER BY last_message_at, id LIMIT ?3"};
+               "AND NOT (" IS_ONE_OF("line_id", "?4") ") ORDER BY last_message_at, id LIMIT ?3"};
     static char ids[THREADS_AT_ONCE][ID_SIZE];
     size_t count = 0;
-    sql_start(store, &s, TEXT(user_id), TEXT(member_id), INTEGER(THREADS_AT_ONCE));
+    sql_start(store, &s, TEXT(user_id), TEXT(member_id), INTEGER(THREADS_AT_ONCE), TEXT(line_ids));
     while (sql_row(store, &s))
         if (column_id(&s, 0, ids[count]))
             count++;

@@ -29,21 +29,33 @@ static bool replace(struct store *store, const struct store_invitation *invitati
         .sql = "DELETE FROM invitation WHERE user_id = ?1 AND email = ?2 AND id <> ?3"};
     static struct statement add = {
         .sql = "INSERT INTO invitation (id, user_id, hash, email, role, made_by, created_by, "
-               "created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+               "created_at, expires_at, line_ids) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
                "ON CONFLICT (id) DO NOTHING"};
     return sql_run(store, &end, TEXT(invitation->user_id), TEXT(invitation->email),
                    TEXT(invitation->id)) &&
            sql_run(store, &add, TEXT(invitation->id), TEXT(invitation->user_id), HASH(hash),
                    TEXT(invitation->email), TEXT(role_name(invitation->role)),
                    TEXT(invitation->made_by), TEXT(invitation->created_by),
-                   INTEGER(invitation->created_at), INTEGER(invitation->expires_at));
+                   INTEGER(invitation->created_at), INTEGER(invitation->expires_at),
+                   TEXT(invitation->line_ids));
 }
 
-enum store_result store_insert_invitation(struct store *store,
+/* Why the maker may not give what the invitation says. */
+static enum member_refusal refusal_of(struct store *store, struct arena *arena,
+                                      const struct store_invitation *invitation) {
+    const struct standing own =
+        member_standing(store, arena, invitation->user_id, invitation->made_by);
+    return !role_may_give(own.role, invitation->role)              ? MEMBER_ABOVE
+           : !lines_are_within(invitation->line_ids, own.line_ids) ? MEMBER_OTHER_LINES
+           : !has_room(store, invitation)                          ? MEMBER_TOO_MANY
+                                                                   : MEMBER_NOT_REFUSED;
+}
+
+enum store_result store_insert_invitation(struct store *store, struct arena *arena,
                                           const struct store_invitation *invitation,
                                           const unsigned char hash[CRYPTO_HASH_SIZE],
                                           enum member_refusal *refusal) {
-    const char *user_id = invitation->user_id, *by = invitation->made_by;
+    const char *user_id = invitation->user_id;
     char member_id[ID_SIZE];
     bool found = false, is_member = false;
     while (sql_transact(store)) {
@@ -54,11 +66,8 @@ enum store_result store_insert_invitation(struct store *store,
         if (!found)
             continue;
         is_member = member_role(store, user_id, member_id) != ROLE_NONE;
-        if (by && !role_may_give(member_role(store, user_id, by), invitation->role))
-            *refusal = MEMBER_ABOVE;
-        else if (!has_room(store, invitation))
-            *refusal = MEMBER_TOO_MANY;
-        else if (!is_member && replace(store, invitation, hash))
+        *refusal = refusal_of(store, arena, invitation);
+        if (!*refusal && !is_member && replace(store, invitation, hash))
             store_trail(store, user_id, invitation->id);
     }
     const enum store_result result = sql_found(store, found);
@@ -68,70 +77,82 @@ enum store_result store_insert_invitation(struct store *store,
 /* --- listing and revoking --- */
 
 enum store_result store_list_invitations(struct store *store, struct arena *arena,
-                                         const char *user_id, struct store_invitation **invitations,
-                                         size_t *count) {
+                                         const struct store_view *view,
+                                         struct store_invitation **invitations, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT id, email, role, created_by, created_at, expires_at FROM invitation "
-               "WHERE user_id = ?1 ORDER BY id"};
+        .sql = "SELECT id, email, role, created_by, created_at, expires_at, line_ids "
+               "FROM invitation WHERE user_id = ?1 ORDER BY id"};
     struct buffer rows = buffer_in(arena);
-    sql_start(store, &s, TEXT(user_id));
+    sql_start(store, &s, TEXT(view->user_id));
     while (sql_row(store, &s)) {
         const struct store_invitation invitation = {
             .id = column_text(&s, 0, arena),
-            .user_id = user_id,
+            .user_id = view->user_id,
             .email = column_text(&s, 1, arena),
             .role = role_find(column_text(&s, 2, arena)),
             .created_by = column_text(&s, 3, arena),
             .created_at = column_integer(&s, 4),
             .expires_at = column_integer(&s, 5),
+            .line_ids = column_text(&s, 6, arena),
         };
-        buffer_add(&rows, &invitation, sizeof invitation);
+        if (lines_are_within(invitation.line_ids, view->line_ids))
+            buffer_add(&rows, &invitation, sizeof invitation);
     }
     *invitations = (struct store_invitation *)(void *)rows.p;
     *count = rows.n / sizeof **invitations;
     return sql_result(store);
 }
 
-enum store_result store_delete_invitation(struct store *store, const char *user_id,
-                                          const char *id) {
-    static struct statement s = {.sql = "DELETE FROM invitation WHERE id = ?2 AND user_id = ?1"};
+/* Whether the view has the invitation. */
+static bool is_in_view(struct store *store, struct arena *arena, const struct store_view *view,
+                       const char *id) {
+    static struct statement s = {
+        .sql = "SELECT line_ids FROM invitation WHERE id = ?2 AND user_id = ?1"};
+    sql_start(store, &s, TEXT(view->user_id), TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    const char *line_ids = column_text(&s, 0, arena);
+    sql_stop(&s);
+    return lines_are_within(line_ids, view->line_ids);
+}
+
+enum store_result store_delete_invitation(struct store *store, struct arena *arena,
+                                          const struct store_view *view, const char *id) {
+    static struct statement s = {.sql = "DELETE FROM invitation WHERE id = ?1"};
     bool found = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
-        sql_lock(store, LOCK_USER, NULL, &user_id, 1); /* as who accepts it */
-        found =
-            (sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0) || may_be_done;
+        sql_lock(store, LOCK_USER, NULL, &view->user_id, 1); /* as who accepts it */
+        found = (is_in_view(store, arena, view, id) && sql_run(store, &s, TEXT(id))) || may_be_done;
         if (found)
-            store_trail(store, user_id, id);
+            store_trail(store, view->user_id, id);
     }
     return sql_found(store, found);
 }
 
 /* --- accepting one --- */
 
-enum { EMAIL_SIZE = 256 };
-
 /* An invitation that is being accepted. */
 struct accepted {
-    char id[ID_SIZE], user_id[ID_SIZE], role[ID_SIZE], created_by[EMAIL_SIZE], email[EMAIL_SIZE];
+    const char *id, *user_id, *email, *created_by;
+    struct standing standing;
 };
 
-static bool find(struct store *store, const unsigned char *hash, int64_t now,
+static bool find(struct store *store, struct arena *arena, const unsigned char *hash, int64_t now,
                  struct accepted *found) {
-    static struct statement s = {.sql =
-                                     "SELECT id, user_id, role, email, created_by FROM invitation "
-                                     "WHERE hash = ?1 AND expires_at > ?2"};
-    struct arena arena;
+    static struct statement s = {
+        .sql = "SELECT id, user_id, role, line_ids, email, created_by FROM invitation "
+               "WHERE hash = ?1 AND expires_at > ?2"};
     sql_start(store, &s, HASH(hash), INTEGER(now));
     if (!sql_row(store, &s))
         return false;
-    column_id(&s, 0, found->id);
-    column_id(&s, 1, found->user_id);
-    column_id(&s, 2, found->role);
-    arena_init(&arena, (size_t)64 * 1024, NULL);
-    snprintf(found->email, sizeof found->email, "%s", column_text(&s, 3, &arena));
-    snprintf(found->created_by, sizeof found->created_by, "%s", column_text(&s, 4, &arena));
-    arena_free(&arena);
+    *found = (struct accepted){
+        .id = column_text(&s, 0, arena),
+        .user_id = column_text(&s, 1, arena),
+        .standing = {role_find(column_text(&s, 2, arena)), column_text(&s, 3, arena)},
+        .email = column_text(&s, 4, arena),
+        .created_by = column_text(&s, 5, arena),
+    };
     sql_stop(&s);
     return true;
 }
@@ -140,17 +161,18 @@ enum store_result store_find_invitation(struct store *store, struct arena *arena
                                         const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,
                                         const char **email) {
     struct accepted found;
-    *email = find(store, hash, now, &found) ? arena_copy(arena, slice_of(found.email)) : NULL;
+    *email = find(store, arena, hash, now, &found) ? found.email : NULL;
     return sql_result(store);
 }
 
 /* Finds the invitation and locks its workspace, with the member of its email: `member_id` is ""
  * when there is none. False: it has ended meanwhile. */
-static bool lock(struct store *store, const struct store_acceptance *acceptance,
-                 struct accepted *found, char member_id[ID_SIZE]) {
-    return find(store, acceptance->hash, acceptance->now, found) &&
+static bool lock(struct store *store, struct arena *arena,
+                 const struct store_acceptance *acceptance, struct accepted *found,
+                 char member_id[ID_SIZE]) {
+    return find(store, arena, acceptance->hash, acceptance->now, found) &&
            member_lock(store, found->user_id, found->email, member_id) &&
-           find(store, acceptance->hash, acceptance->now, found);
+           find(store, arena, acceptance->hash, acceptance->now, found);
 }
 
 /* Inserts the membership and ends the invitation. */
@@ -162,23 +184,25 @@ static bool enter(struct store *store, const struct store_acceptance *acceptance
                                             .email = invitation->email,
                                             .name = acceptance->name,
                                             .password = acceptance->password,
-                                            .role = role_find(invitation->role),
+                                            .role = invitation->standing.role,
+                                            .line_ids = invitation->standing.line_ids,
                                             .created_by = invitation->created_by,
                                             .now = acceptance->now};
     return member_enter(store, &member, is_known, refusal) &&
            sql_run(store, &s, TEXT(invitation->id));
 }
 
-enum store_result store_join(struct store *store, struct store_acceptance *acceptance,
+enum store_result store_join(struct store *store, struct arena *arena,
+                             struct store_acceptance *acceptance,
                              const struct store_new_session *session,
                              enum member_refusal *refusal) {
-    struct accepted invitation = {0};
+    struct accepted invitation = {.user_id = ""};
     char member_id[ID_SIZE] = "";
     bool found = false, is_known = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
         *refusal = MEMBER_NOT_REFUSED;
-        found = lock(store, acceptance, &invitation, member_id);
+        found = lock(store, arena, acceptance, &invitation, member_id);
         is_known = found && *member_id;
         if (found && !is_known && enter(store, acceptance, &invitation, false, refusal) &&
             login_insert_session(store, session, invitation.user_id)) {
@@ -187,28 +211,29 @@ enum store_result store_join(struct store *store, struct store_acceptance *accep
         }
         found |= may_be_done;
     }
-    memcpy(acceptance->user_id, invitation.user_id, ID_SIZE);
+    snprintf(acceptance->user_id, ID_SIZE, "%s", invitation.user_id);
     const enum store_result result = sql_found(store, found);
     return result == STORE_OK && is_known ? STORE_CONFLICT : result;
 }
 
-enum store_result store_accept_invitation(struct store *store, struct store_acceptance *acceptance,
+enum store_result store_accept_invitation(struct store *store, struct arena *arena,
+                                          struct store_acceptance *acceptance,
                                           enum member_refusal *refusal) {
     static struct statement show = {.sql = "UPDATE session SET user_id = ?2 WHERE id = ?1"};
-    struct accepted invitation = {0};
+    struct accepted invitation = {.user_id = ""};
     char member_id[ID_SIZE] = "";
     bool found = false, is_foreign = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
         *refusal = MEMBER_NOT_REFUSED;
-        found = lock(store, acceptance, &invitation, member_id);
+        found = lock(store, arena, acceptance, &invitation, member_id);
         is_foreign = found && strcmp(member_id, acceptance->member_id) != 0;
         if (found && !is_foreign && enter(store, acceptance, &invitation, true, refusal) &&
             sql_run(store, &show, TEXT(acceptance->session_id), TEXT(invitation.user_id)))
             store_trail(store, invitation.user_id, acceptance->member_id);
         found |= may_be_done;
     }
-    memcpy(acceptance->user_id, invitation.user_id, ID_SIZE);
+    snprintf(acceptance->user_id, ID_SIZE, "%s", invitation.user_id);
     const enum store_result result = sql_found(store, found);
     return result == STORE_OK && is_foreign ? STORE_CONFLICT : result;
 }

@@ -13,7 +13,8 @@ enum store_result store_list_members(struct store *store, struct arena *arena, c
                                      struct store_member **members, size_t *count) {
     static struct statement s = {
         .sql = "SELECT m.id, m.email, m.name, ms.role, ms.created_at, ms.created_by, EXISTS "
-               "(SELECT 1 FROM factor WHERE member_id = m.id AND confirmed_at IS NOT NULL) "
+               "(SELECT 1 FROM factor WHERE member_id = m.id AND confirmed_at IS NOT NULL), "
+               "ms.line_ids "
                "FROM membership ms JOIN member m ON m.id = ms.member_id WHERE ms.user_id = ?1 "
                "ORDER BY ms.created_at, m.id"};
     struct buffer rows = buffer_in(arena);
@@ -27,6 +28,7 @@ enum store_result store_list_members(struct store *store, struct arena *arena, c
             .created_at = column_integer(&s, 4),
             .created_by = column_text(&s, 5, arena),
             .has_factor = column_integer(&s, 6) != 0,
+            .line_ids = column_text(&s, 7, arena),
         };
         buffer_add(&rows, &member, sizeof member);
     }
@@ -84,6 +86,21 @@ enum role member_role(struct store *store, const char *user_id, const char *memb
     return sql_read_id(store, &s, name) ? role_find(name) : ROLE_NONE;
 }
 
+struct standing member_standing(struct store *store, struct arena *arena, const char *user_id,
+                                const char *member_id) {
+    static struct statement s = {
+        .sql = "SELECT role, line_ids FROM membership WHERE user_id = ?1 AND member_id = ?2"};
+    struct standing found = {.role = ROLE_NONE};
+    if (!member_id)
+        return (struct standing){.role = ROLE_OWNER};
+    sql_start(store, &s, TEXT(user_id), TEXT(member_id));
+    if (!sql_row(store, &s))
+        return found;
+    found = (struct standing){role_find(column_text(&s, 0, arena)), column_text(&s, 1, arena)};
+    sql_stop(&s);
+    return found;
+}
+
 bool member_workspace(struct store *store, const char *member_id, char user_id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT user_id FROM membership WHERE member_id = ?1 "
                                         "ORDER BY created_at, user_id LIMIT 1"};
@@ -129,15 +146,17 @@ static bool has_room(struct store *store, const struct store_new_member *member)
 bool member_enter(struct store *store, const struct store_new_member *member, bool is_known,
                   enum member_refusal *refusal) {
     static struct statement s = {
-        .sql = "INSERT INTO membership (user_id, member_id, role, created_at, created_by) "
-               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (user_id, member_id) DO NOTHING"};
+        .sql = "INSERT INTO membership (user_id, member_id, role, created_at, created_by, "
+               "line_ids) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+               "ON CONFLICT (user_id, member_id) DO NOTHING"};
     if (!has_room(store, member)) {
         *refusal = MEMBER_TOO_MANY;
         return false;
     }
     return (is_known || insert_member(store, member)) &&
            sql_run(store, &s, TEXT(member->user_id), TEXT(member->id),
-                   TEXT(role_name(member->role)), INTEGER(member->now), TEXT(member->created_by));
+                   TEXT(role_name(member->role)), INTEGER(member->now), TEXT(member->created_by),
+                   TEXT(member->line_ids));
 }
 
 /* --- changes --- */
@@ -181,69 +200,130 @@ static bool has_other_owner(struct store *store, const char *user_id, const char
     return sql_read_id(store, &s, id);
 }
 
-/* Locks workspace and member, and reads the roles of both members: the present ones, because they
- * may have changed since the request was let in. */
-static enum role lock_roles(struct store *store, const struct store_member_change *change,
-                            enum role *own) {
+/* Locks workspace and member, and reads what both members may do: what they may now, because it may
+ * have changed since the request was let in. */
+static struct standing lock_both(struct store *store, struct arena *arena,
+                                 const struct store_member_change *change, struct standing *own) {
     sql_lock(store, LOCK_USER, NULL, (const char *[]){change->user_id, change->member_id}, 2);
-    *own = change->by ? member_role(store, change->user_id, change->by) : ROLE_OWNER;
-    return member_role(store, change->user_id, change->member_id);
+    *own = member_standing(store, arena, change->user_id, change->by);
+    return member_standing(store, arena, change->user_id, change->member_id);
 }
 
-/* Finds the member, and whether the change is refused. */
-static bool may_change(struct store *store, const struct store_member_change *change,
-                       enum member_refusal *refusal) {
-    enum role own;
-    const enum role present = lock_roles(store, change, &own);
+/* A change of what a member may do: of a removal the role that is left is ROLE_NONE. */
+struct turn {
+    const struct store_member_change *change;
+    struct standing own, present, left; /* of who changes; of the member before and after */
+};
+
+static void start_removal(struct store *store, struct arena *arena, struct turn *turn) {
+    turn->present = lock_both(store, arena, turn->change, &turn->own);
+    turn->left = (struct standing){ROLE_NONE, turn->present.line_ids};
+}
+
+static void start_change(struct store *store, struct arena *arena, struct turn *turn) {
+    const struct store_member_change *change = turn->change;
+    turn->present = lock_both(store, arena, change, &turn->own);
+    turn->left = turn->present;
+    if (change->role)
+        turn->left.role = change->role;
+    if (change->sets_lines)
+        turn->left.line_ids = change->line_ids;
+}
+
+static enum member_refusal refusal_of(struct store *store, const struct turn *turn) {
+    const struct standing *own = &turn->own, *present = &turn->present, *left = &turn->left;
+    if (!role_may_give(own->role, present->role) || !role_may_give(own->role, left->role))
+        return MEMBER_ABOVE;
+    if (!lines_are_within(present->line_ids, own->line_ids) ||
+        !lines_are_within(left->line_ids, own->line_ids))
+        return MEMBER_OTHER_LINES;
+    if (left->role == ROLE_OWNER && left->line_ids)
+        return MEMBER_OWNER_LINES;
+    if (present->role == ROLE_OWNER && left->role != ROLE_OWNER &&
+        !has_other_owner(store, turn->change->user_id, turn->change->member_id))
+        return MEMBER_LAST_OWNER;
+    return MEMBER_NOT_REFUSED;
+}
+
+/* Whether the workspace has the member, and whether the change is refused. */
+static bool may_change(struct store *store, const struct turn *turn, enum member_refusal *refusal) {
     *refusal = MEMBER_NOT_REFUSED;
-    if (present == ROLE_NONE)
+    if (turn->present.role == ROLE_NONE)
         return false;
-    if (!role_may_give(own, present) || !role_may_give(own, change->role))
-        *refusal = MEMBER_ABOVE;
-    else if (present == ROLE_OWNER && change->role != ROLE_OWNER &&
-             !has_other_owner(store, change->user_id, change->member_id))
-        *refusal = MEMBER_LAST_OWNER;
-    return true;
+    *refusal = refusal_of(store, turn);
+    return !sql_failed(store);
 }
 
-/* Ends the invitations of a member whose role is now `role`. */
-static bool end_invitations(struct store *store, const struct store_member_change *change) {
-    static struct statement s = {.sql =
-                                     "DELETE FROM invitation WHERE user_id = ?1 AND made_by = ?2 "
-                                     "AND (?3 = 0 OR role = 'owner')"};
-    return change->role == ROLE_OWNER ||
-           sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
-                   INTEGER(change->role >= ROLE_ADMIN));
+/* Ends the member's invitations that it may not make any more. */
+static bool end_invitations(struct store *store, struct arena *arena, const struct turn *turn) {
+    static struct statement list = {.sql = "SELECT id, role, line_ids FROM invitation "
+                                           "WHERE user_id = ?1 AND made_by = ?2"};
+    static struct statement end = {.sql = "DELETE FROM invitation WHERE id = ?1"};
+    const struct standing *left = &turn->left;
+    struct buffer ended = buffer_in(arena);
+    sql_start(store, &list, TEXT(turn->change->user_id), TEXT(turn->change->member_id));
+    while (sql_row(store, &list)) {
+        const char *id = column_text(&list, 0, arena);
+        if (!role_may_give(left->role, role_find(column_text(&list, 1, arena))) ||
+            !lines_are_within(column_text(&list, 2, arena), left->line_ids))
+            buffer_add(&ended, &id, sizeof id);
+    }
+    const char *const *ids = (const char *const *)(const void *)ended.p;
+    bool done = !sql_failed(store);
+    for (size_t i = 0; done && i < ended.n / sizeof *ids; i++)
+        done = sql_run(store, &end, TEXT(ids[i]));
+    return done;
 }
 
-/* Changes the role, or ends assignments if there are more than one transaction ends: `*is_end` is
- * false then. */
-static enum store_result change_role(struct store *store, const struct store_member_change *change,
-                                     enum member_refusal *refusal, bool *is_end) {
-    static struct statement s = {
-        .sql = "UPDATE membership SET role = ?3 WHERE user_id = ?1 AND member_id = ?2"};
+/* Ends assignments of threads that the member may not answer any more. `*is_end`: there are no more
+ * of them than one transaction ends. */
+static bool end_assignments(struct store *store, const struct turn *turn, bool *is_end) {
+    const struct standing *left = &turn->left;
+    *is_end = true;
+    return (left->role >= ROLE_AGENT && !left->line_ids) ||
+           assignment_end_some(store, turn->change->user_id, turn->change->member_id,
+                               left->role >= ROLE_AGENT ? left->line_ids : "", is_end);
+}
+
+static bool write_standing(struct store *store, const struct turn *turn) {
+    static struct statement s = {.sql = "UPDATE membership SET role = ?3, line_ids = ?4 "
+                                        "WHERE user_id = ?1 AND member_id = ?2"};
+    const struct store_member_change *change = turn->change;
+    return sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
+                   TEXT(role_name(turn->left.role)), TEXT(turn->left.line_ids));
+}
+
+static bool leave_trail(struct store *store, const struct turn *turn) {
+    const struct store_member_change *change = turn->change;
+    const struct lines_change lines = {turn->present.line_ids, turn->left.line_ids};
+    return change->sets_lines ? store_trail_lines(store, change->user_id, change->member_id, &lines)
+                              : store_trail(store, change->user_id, change->member_id);
+}
+
+/* Changes role and lines, or ends assignments if there are more than one transaction ends:
+ * `*is_end` is false then. */
+static enum store_result change_member(struct store *store, struct arena *arena, struct turn *turn,
+                                       enum member_refusal *refusal, bool *is_end) {
     bool found = false;
     while (sql_transact(store)) {
         *is_end = true;
-        found = may_change(store, change, refusal);
-        if (found && !*refusal &&
-            (change->role >= ROLE_AGENT ||
-             assignment_end_some(store, change->user_id, change->member_id, is_end)) &&
-            *is_end &&
-            sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
-                    TEXT(role_name(change->role))) &&
-            end_invitations(store, change))
-            store_trail(store, change->user_id, change->member_id);
+        start_change(store, arena, turn);
+        found = may_change(store, turn, refusal);
+        if (found && !*refusal && end_assignments(store, turn, is_end) && *is_end &&
+            write_standing(store, turn) && end_invitations(store, arena, turn))
+            leave_trail(store, turn);
     }
     return sql_found(store, found);
 }
 
-enum store_result store_change_role(struct store *store, const struct store_member_change *change,
-                                    enum member_refusal *refusal) {
+enum store_result store_change_member(struct store *store, struct arena *arena,
+                                      const struct store_member_change *change,
+                                      enum member_refusal *refusal) {
+    struct turn turn = {.change = change};
     enum store_result result;
     bool is_end;
     do
-        result = change_role(store, change, refusal, &is_end);
+        result = change_member(store, arena, &turn, refusal, &is_end);
     while (result == STORE_OK && !is_end);
     return result;
 }
@@ -275,19 +355,19 @@ static bool end_membership(struct store *store, const char *user_id, const char 
            sql_run(store, &ends[1], TEXT(user_id), TEXT(member_id)) && end_member(store, member_id);
 }
 
-/* As change_role: the assignments end first, so that a removal that broke off can be repeated. */
-static enum store_result remove_member(struct store *store,
-                                       const struct store_member_change *change,
+/* As change_member: the assignments end first, so that a removal that broke off can be repeated. */
+static enum store_result remove_member(struct store *store, struct arena *arena, struct turn *turn,
                                        enum member_refusal *refusal, bool *is_end) {
+    const struct store_member_change *change = turn->change;
     bool found = false;
     *is_end = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && *is_end && sql_may_have_committed(store);
         *is_end = true;
-        found = may_change(store, change, refusal);
-        if (found && !*refusal &&
-            assignment_end_some(store, change->user_id, change->member_id, is_end) && *is_end &&
-            end_invitations(store, change) &&
+        start_removal(store, arena, turn);
+        found = may_change(store, turn, refusal);
+        if (found && !*refusal && end_assignments(store, turn, is_end) && *is_end &&
+            end_invitations(store, arena, turn) &&
             end_membership(store, change->user_id, change->member_id))
             store_trail(store, change->user_id, change->member_id);
         found |= may_be_done;
@@ -295,12 +375,14 @@ static enum store_result remove_member(struct store *store,
     return sql_found(store, found);
 }
 
-enum store_result store_remove_member(struct store *store, const struct store_member_change *change,
+enum store_result store_remove_member(struct store *store, struct arena *arena,
+                                      const struct store_member_change *change,
                                       enum member_refusal *refusal) {
+    struct turn turn = {.change = change};
     enum store_result result;
     bool is_end;
     do
-        result = remove_member(store, change, refusal, &is_end);
+        result = remove_member(store, arena, &turn, refusal, &is_end);
     while (result == STORE_OK && !is_end);
     return result;
 }
@@ -313,24 +395,26 @@ static bool has_other_workspace(struct store *store, const struct store_member_c
     return sql_read_id(store, &s, id);
 }
 
-bool member_may_reset(struct store *store, const struct store_member_change *change,
-                      enum role least, enum member_refusal *refusal) {
-    enum role own;
-    const enum role present = lock_roles(store, change, &own);
-    *refusal = !change->by                          ? MEMBER_NOT_REFUSED
-               : own < least || present >= own      ? MEMBER_ABOVE
-               : has_other_workspace(store, change) ? MEMBER_ELSEWHERE
-                                                    : MEMBER_NOT_REFUSED;
-    return present != ROLE_NONE;
+bool member_may_reset(struct store *store, struct arena *arena,
+                      const struct store_member_change *change, enum role least,
+                      enum member_refusal *refusal) {
+    struct standing own;
+    const struct standing present = lock_both(store, arena, change, &own);
+    *refusal = !change->by                                         ? MEMBER_NOT_REFUSED
+               : own.role < least || present.role >= own.role      ? MEMBER_ABOVE
+               : !lines_are_within(present.line_ids, own.line_ids) ? MEMBER_OTHER_LINES
+               : has_other_workspace(store, change)                ? MEMBER_ELSEWHERE
+                                                                   : MEMBER_NOT_REFUSED;
+    return present.role != ROLE_NONE;
 }
 
-enum store_result store_insert_reset_link(struct store *store,
+enum store_result store_insert_reset_link(struct store *store, struct arena *arena,
                                           const struct store_member_change *change,
                                           const unsigned char hash[CRYPTO_HASH_SIZE],
                                           int64_t expires_at, enum member_refusal *refusal) {
     bool found = false;
     while (sql_transact(store)) {
-        found = member_may_reset(store, change, ROLE_ADMIN, refusal);
+        found = member_may_reset(store, arena, change, ROLE_ADMIN, refusal);
         if (found && !*refusal && login_set_link(store, change->member_id, hash, expires_at))
             store_trail(store, change->user_id, change->member_id);
     }

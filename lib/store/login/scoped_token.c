@@ -4,13 +4,13 @@
 #include "store/deed.h"
 
 enum store_result store_list_scoped_tokens(struct store *store, struct arena *arena,
-                                           const char *user_id, struct store_scoped_token **list,
-                                           size_t *count) {
+                                           const struct store_view *view,
+                                           struct store_scoped_token **list, size_t *count) {
     static struct statement s = {
         .sql = "SELECT id, name, last4, scopes, created_by, created_at, expires_at, "
                "last_used_at, line_ids FROM scoped_token WHERE user_id = ?1 ORDER BY id"};
     struct buffer rows = buffer_in(arena);
-    sql_start(store, &s, TEXT(user_id));
+    sql_start(store, &s, TEXT(view->user_id));
     while (sql_row(store, &s)) {
         const struct store_scoped_token token = {
             .id = column_text(&s, 0, arena),
@@ -23,7 +23,8 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
             .last_used_at = column_time(&s, 7),
             .line_ids = column_text(&s, 8, arena),
         };
-        buffer_add(&rows, &token, sizeof token);
+        if (lines_are_within(token.line_ids, view->line_ids))
+            buffer_add(&rows, &token, sizeof token);
     }
     *list = (struct store_scoped_token *)(void *)rows.p;
     *count = rows.n / sizeof **list;
@@ -68,19 +69,41 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
     return result == STORE_OK && !fits ? STORE_CONFLICT : result;
 }
 
-enum store_result store_change_scoped_token(struct store *store, const char *user_id,
-                                            const char *id,
-                                            const struct store_scoped_token_change *change) {
+/* Whether the view has the token, and of which lines it is. */
+static bool find(struct store *store, struct arena *arena, const struct store_view *view,
+                 const char *id, const char **line_ids) {
     static struct statement s = {
-        .sql = "UPDATE scoped_token SET name = coalesce(?3, name), scopes = coalesce(?4, scopes), "
-               "line_ids = CASE WHEN ?5 = 1 THEN ?6 ELSE line_ids END "
-               "WHERE id = ?2 AND user_id = ?1"};
+        .sql = "SELECT line_ids FROM scoped_token WHERE id = ?2 AND user_id = ?1"};
+    sql_start(store, &s, TEXT(view->user_id), TEXT(id));
+    if (!sql_row(store, &s))
+        return false;
+    *line_ids = column_text(&s, 0, arena);
+    sql_stop(&s);
+    return lines_are_within(*line_ids, view->line_ids);
+}
+
+static bool write_change(struct store *store, const char *id,
+                         const struct store_scoped_token_change *change) {
+    static struct statement s = {
+        .sql = "UPDATE scoped_token SET name = coalesce(?2, name), scopes = coalesce(?3, scopes), "
+               "line_ids = CASE WHEN ?4 = 1 THEN ?5 ELSE line_ids END WHERE id = ?1"};
+    return sql_run(store, &s, TEXT(id), TEXT(change->name), TEXT(change->scopes),
+                   INTEGER(change->sets_lines), TEXT(change->line_ids)) &&
+           sql_changes(store) > 0;
+}
+
+enum store_result store_change_scoped_token(struct store *store, struct arena *arena,
+                                            const struct store_view *view, const char *id,
+                                            const struct store_scoped_token_change *change) {
+    struct lines_change lines = {.to = change->line_ids};
     bool found = false;
-    while (sql_transact(store))
-        found =
-            sql_run(store, &s, TEXT(user_id), TEXT(id), TEXT(change->name), TEXT(change->scopes),
-                    INTEGER(change->sets_lines), TEXT(change->line_ids)) &&
-            sql_changes(store) > 0 && store_trail(store, user_id, id);
+    while (sql_transact(store)) {
+        found = find(store, arena, view, id, &lines.from) && write_change(store, id, change);
+        if (found && change->sets_lines)
+            store_trail_lines(store, view->user_id, id, &lines);
+        else if (found)
+            store_trail(store, view->user_id, id);
+    }
     return sql_found(store, found);
 }
 
@@ -110,16 +133,18 @@ enum store_result store_use_scoped_token(struct store *store, const char *id, in
     return sql_result(store);
 }
 
-enum store_result store_delete_scoped_token(struct store *store, const char *user_id,
-                                            const char *id) {
-    static struct statement s = {.sql = "DELETE FROM scoped_token WHERE id = ?2 AND user_id = ?1"};
+enum store_result store_delete_scoped_token(struct store *store, struct arena *arena,
+                                            const struct store_view *view, const char *id) {
+    static struct statement s = {.sql = "DELETE FROM scoped_token WHERE id = ?1"};
+    const char *line_ids;
     bool found = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
-        found =
-            (sql_run(store, &s, TEXT(user_id), TEXT(id)) && sql_changes(store) > 0) || may_be_done;
+        found = (find(store, arena, view, id, &line_ids) && sql_run(store, &s, TEXT(id)) &&
+                 sql_changes(store) > 0) ||
+                may_be_done;
         if (found)
-            store_trail(store, user_id, id);
+            store_trail(store, view->user_id, id);
     }
     return sql_found(store, found);
 }

@@ -132,12 +132,13 @@ enum store_result store_delete_factor(struct store *store, const char *user_id,
     return sql_found(store, found);
 }
 
-enum store_result store_reset_factor(struct store *store, const struct store_member_change *change,
+enum store_result store_reset_factor(struct store *store, struct arena *arena,
+                                     const struct store_member_change *change,
                                      enum member_refusal *refusal) {
     bool found = false, is_deleted = false;
     while (sql_transact(store)) {
         const bool may_be_done = is_deleted && sql_may_have_committed(store);
-        found = member_may_reset(store, change, ROLE_OWNER, refusal);
+        found = member_may_reset(store, arena, change, ROLE_OWNER, refusal);
         is_deleted = found && !*refusal && (factor_is_set(store, change->member_id) || may_be_done);
         if (is_deleted && delete_factor(store, change->member_id, NULL))
             store_trail(store, change->user_id, change->member_id);

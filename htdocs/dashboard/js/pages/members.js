@@ -5,6 +5,8 @@ import {saveWorkspace} from '../download.js';
 import {t} from '../i18n.js';
 import {confirmed} from '../passwords.js';
 import {factorRule} from '../factor.js';
+import {linesFields} from '../line_choice.js';
+import {lineNames} from '../lines.js';
 import {retentionCard} from '../retention.js';
 import {may, session} from '../session.js';
 import {
@@ -57,6 +59,34 @@ function roleChoice(one, reload) {
     }, roleOptions().map(([value, text]) => el('option', {value}, text)));
 }
 
+const readLines = async () =>
+    (await call('GET', '/v2/lines', {query: {archived: 'all'}})).items;
+
+// A member with lines that the own login has not shows none.
+function linesOf({lineIds}, lines) {
+    if (lineIds === undefined)
+        return '–';
+    return lineIds ? el('span', {class: 'foreign'}, lineNames(lines, lineIds, 'id'))
+        : t('lineChoice.all');
+}
+
+function changeLines(one, all) {
+    return dialog(t('members.linesOf', {name: one.name}), (close) => {
+        const lines = linesFields(all, one.lineIds);
+        return [form({
+            fields: lines.fields, submit: t('ui.save'),
+            actions: [button(t('ui.cancel'), () => close())],
+            async onSubmit() {
+                const body = {lineIds: lines.value};
+                if (!lines.check())
+                    return;
+                if (await confirmed(() => call('PATCH', pathOfMember(one), {body})))
+                    close(true);
+            },
+        })];
+    });
+}
+
 async function makeLink(one) {
     const made = await confirmed(() => call('POST', `${pathOfMember(one)}/link`));
     if (made)
@@ -84,17 +114,24 @@ async function removeFactor(one, reload) {
     }
 }
 
-// Links and second factors are reset only for a lower role.
-function actionsOf(one, reload) {
+// Links and second factors are reset only for a lower role. An owner has all lines.
+function actionsOf(one, reload, lines) {
     return mayChange(one.role) && el('div', {class: 'row end'},
         one.hasFactor && may('owner') && rank(one.role) < rank('owner')
             && button(t('members.factorRemove'), () => removeFactor(one, reload), {kind: 'quiet'}),
+        rank(one.role) < rank('owner') && one.lineIds !== undefined
+            && button(t('members.changeLines'), async () => {
+                if (await changeLines(one, lines)) {
+                    toast(t('members.linesChanged', {name: one.name}));
+                    await reload();
+                }
+            }, {kind: 'quiet'}),
         rank(one.role) < rank(ownRole())
             && button(t('members.loginLink'), () => makeLink(one), {kind: 'quiet'}),
         button(t('members.remove'), () => remove(one, reload)));
 }
 
-const MEMBER_COLUMNS = (reload) => [
+const MEMBER_COLUMNS = (reload, lines) => [
     {
         label: t('members.name'),
         cell: (one) => el('span', {class: 'row'}, el('span', {class: 'foreign'}, one.name),
@@ -110,19 +147,23 @@ const MEMBER_COLUMNS = (reload) => [
         cell: (one) => (mayChange(one.role) && !one.isSelf ? roleChoice(one, reload)
             : nameOf(one.role)),
     },
+    may('team') && {
+        label: t('lineChoice.title'), kind: 'wide', cell: (one) => linesOf(one, lines),
+    },
     {label: t('members.since'), kind: 'narrow', cell: (one) => moment(one.createdAt)},
     {
         label: el('span', {class: 'off-screen'}, t('members.action')), kind: 'number',
-        cell: (one) => actionsOf(one, reload),
+        cell: (one) => actionsOf(one, reload, lines),
     },
-];
+].filter(Boolean);
 
-const INVITATION_COLUMNS = (reload) => [
+const INVITATION_COLUMNS = (reload, lines) => [
     {
         label: t('members.email'),
         cell: (one) => el('span', {class: 'foreign'}, one.email),
     },
     {label: t('members.roleTitle'), cell: (one) => nameOf(one.role)},
+    {label: t('lineChoice.title'), kind: 'wide', cell: (one) => linesOf(one, lines)},
     {
         label: t('members.invitedBy'), kind: 'narrow',
         cell: (one) => el('span', {class: 'foreign'}, one.createdBy),
@@ -138,7 +179,7 @@ const INVITATION_COLUMNS = (reload) => [
     },
 ];
 
-function invitationForm(box, close) {
+function invitationForm(box, close, all) {
     const email = field({
         label: t('members.email'), name: 'email', type: 'email', required: true,
         autocomplete: 'off',
@@ -147,11 +188,14 @@ function invitationForm(box, close) {
         label: t('members.roleTitle'), name: 'role', type: 'select', value: 'agent',
         options: roleOptions(), hint: t('members.roleHint'),
     });
+    const lines = linesFields(all, null);
     return form({
-        fields: [email, role], submit: t('members.invite'),
+        fields: [email, role, ...lines.fields], submit: t('members.invite'),
         actions: [button(t('ui.cancel'), () => close())],
         async onSubmit() {
-            const body = {email: email.value.trim(), role: role.value};
+            const body = {email: email.value.trim(), role: role.value, lineIds: lines.value};
+            if (!lines.check())
+                return;
             const made = await confirmed(() => call('POST', '/v2/invitations', {body}));
             if (made)
                 fill(box, linkBox(made.path, t('members.inviteText', {email: made.email})));
@@ -159,28 +203,29 @@ function invitationForm(box, close) {
     });
 }
 
-function invite() {
+function invite(lines) {
     return dialog(t('members.inviteTitle'), (close) => {
         const box = el('div', {class: 'stack'});
-        fill(box, invitationForm(box, close));
+        fill(box, invitationForm(box, close, lines));
         return box;
     });
 }
 
-function memberCard(items, reload) {
+function memberCard(items, reload, lines) {
     return card(t('members.title'), {kind: 'flush'},
-        table({caption: t('members.title'), columns: MEMBER_COLUMNS(reload), items}));
+        table({caption: t('members.title'), columns: MEMBER_COLUMNS(reload, lines), items}));
 }
 
-function invitationCard(items, reload) {
+function invitationCard(items, reload, lines) {
     return card(t('members.invitations'), {
         kind: items.length > 0 ? 'flush' : '', text: t('members.invitationsText'),
         actions: [button(t('members.invite'), async () => {
-            await invite();
+            await invite(lines);
             await reload();
         }, {kind: 'primary', icon: 'plus'})],
     }, items.length > 0
-        ? table({caption: t('members.invitations'), columns: INVITATION_COLUMNS(reload), items})
+        ? table({caption: t('members.invitations'), columns: INVITATION_COLUMNS(reload, lines),
+            items})
         : el('p', {class: 'muted'}, t('members.noInvitation')));
 }
 
@@ -192,11 +237,14 @@ function exportCard() {
 
 export function show(root) {
     const lists = loaded(async () => {
-        const [members, invitations, retention] = await Promise.all([call('GET', '/v2/members'),
+        const [members, invitations, lines, retention] = await Promise.all([
+            call('GET', '/v2/members'),
             may('team') && call('GET', '/v2/invitations'),
-            may('manage') && call('GET', '/v2/retention')]);
-        return [memberCard(members.items, lists.reload),
-            invitations && invitationCard(invitations.items, lists.reload),
+            may('team') && readLines(),
+            may('manage') && call('GET', '/v2/retention'),
+        ]);
+        return [memberCard(members.items, lists.reload, lines),
+            invitations && invitationCard(invitations.items, lists.reload, lines),
             retention && retentionCard(retention),
             ...(may('owner') ? [factorRule(), exportCard()] : [])];
     });

@@ -2,7 +2,8 @@
 import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {t} from '../i18n.js';
-import {lineLabel, lineNames} from '../lines.js';
+import {linesFields} from '../line_choice.js';
+import {lineNames} from '../lines.js';
 import {
     badge, button, card, checks, confirm, copyButton, dialog, empty, field, form, heading, loaded,
     moment, notice, table, toast,
@@ -28,34 +29,11 @@ function nameField(value) {
     });
 }
 
-// The lines of a token: all, later ones too, or a choice. `value` is what the API takes.
-function linesFields(lines, value) {
-    const which = field({
-        label: t('tokens.lines'), name: 'which', type: 'select', value: value ? 'some' : 'all',
-        options: [['all', t('tokens.allLines')], ['some', t('tokens.someLines')]],
-    });
-    const some = checks({
-        label: t('tokens.someLines'), name: 'lineIds', value: value ?? [],
-        options: lines.filter(({id, archivedAt}) => !archivedAt || value?.includes(id))
-            .map((line) => [line.id, lineLabel(line)]),
-    });
-    const show = () => { some.root.hidden = which.value === 'all'; };
-    which.input.addEventListener('change', show);
-    show();
-    return {
-        fields: [which, some],
-        get value() {
-            return which.value === 'all' ? null : some.value;
-        },
-        // An empty choice is no wish for all lines.
-        check(scopes) {
-            const isNone = this.value?.length === 0;
-            const isTooMuch = this.value && scopes.value.some((one) => OF_ALL_LINES.includes(one));
-            some.setError(isNone ? t('tokens.noLines') : null);
-            scopes.setError(isTooMuch ? t('tokens.ofAllLines') : null);
-            return !isNone && !isTooMuch;
-        },
-    };
+// Whether lines and scopes of a form go together.
+function check(lines, scopes) {
+    const isTooMuch = lines.value && scopes.value.some((one) => OF_ALL_LINES.includes(one));
+    scopes.setError(isTooMuch ? t('tokens.ofAllLines') : null);
+    return lines.check() && !isTooMuch;
 }
 
 function showToken(box, close, token) {
@@ -80,7 +58,7 @@ function make(all) {
             fields: [name, scopes, ...lines.fields, days], submit: t('tokens.make'),
             actions: [button(t('ui.cancel'), () => close())],
             async onSubmit() {
-                if (!lines.check(scopes))
+                if (!check(lines, scopes))
                     return;
                 const {token} = await call('POST', '/v2/tokens', {body: {
                     name: name.value, scopes: scopes.value, lineIds: lines.value,
@@ -101,7 +79,7 @@ function change(one, all) {
             fields: [name, scopes, ...lines.fields], submit: t('ui.save'),
             actions: [button(t('ui.cancel'), () => close())],
             async onSubmit() {
-                if (!lines.check(scopes))
+                if (!check(lines, scopes))
                     return;
                 await call('PATCH', `/v2/tokens/${encodeURIComponent(one.id)}`, {body: {
                     name: name.value, scopes: scopes.value, lineIds: lines.value}});
@@ -134,9 +112,9 @@ const COLUMNS = (reload, lines) => [
     },
     {label: t('tokens.scopes'), kind: 'wide', cell: (one) => one.scopes.join(', ')},
     {
-        label: t('tokens.lines'), kind: 'wide',
+        label: t('lineChoice.title'), kind: 'wide',
         cell: ({lineIds}) => lineIds ? el('span', {class: 'foreign'},
-            lineNames(lines, lineIds, 'id')) : t('tokens.allLines'),
+            lineNames(lines, lineIds, 'id')) : t('lineChoice.all'),
     },
     {label: t('tokens.made'), kind: 'narrow', cell: (one) => moment(one.createdAt)},
     {

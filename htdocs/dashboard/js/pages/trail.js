@@ -3,15 +3,16 @@ import {call} from '../api.js';
 import {el, fill} from '../dom.js';
 import {saveCsv} from '../download.js';
 import {t} from '../i18n.js';
+import {lineNames} from '../lines.js';
 import {keepInAddress} from '../router.js';
 import {button, empty, field, form, heading, pagedTable, timestamp} from '../ui.js';
 
 export const title = 'trail.title';
 
-const COLUMNS = () => [
+const COLUMNS = (linesOf) => [
     {label: t('trail.time'), kind: 'nowrap', cell: (row) => timestamp(row.at)},
     {label: t('trail.actor'), cell: actorOf},
-    {label: t('trail.action'), kind: 'wide', cell: actionOf},
+    {label: t('trail.action'), kind: 'wide', cell: (row) => actionOf(row, linesOf)},
     {
         label: t('trail.object'), kind: 'narrow',
         cell: (row) => (row.objectId ? el('code', {class: 'cut id'}, row.objectId) : '–'),
@@ -26,9 +27,12 @@ function actorOf({actor: {id, name}}) {
     return el('span', {class: 'cut who', title: text}, text);
 }
 
-function actionOf({action, details}) {
-    const {fields = [], to} = details;
-    const text = to ? t('trail.to', {name: to.name}) : to === null ? t('trail.toNone')
+// linesOf(ids): the names of lines; null: all.
+function actionOf({action, details}, linesOf) {
+    const {fields = [], to, lineIds} = details;
+    const text = lineIds
+        ? t('trail.lines', {from: linesOf(lineIds.from), to: linesOf(lineIds.to)})
+        : to ? t('trail.to', {name: to.name}) : to === null ? t('trail.toNone')
         : fields.join(', ');
     return el('span', {}, el('code', {}, action),
         text && el('span', {class: 'muted small foreign'}, ` ${text}`));
@@ -42,10 +46,14 @@ function filterOf(text) {
 }
 
 export function show(root, parameters) {
-    let q = parameters.q ?? '';
+    let q = parameters.q ?? '', lines = null;
+    const linesOf = (ids) => (ids ? lineNames(lines, ids, 'id') : t('trail.allLines'));
     const list = pagedTable({
-        caption: t('trail.title'), columns: COLUMNS(),
-        load: (after) => call('GET', '/v2/trail', {query: {...filterOf(q), limit: 100, after}}),
+        caption: t('trail.title'), columns: COLUMNS(linesOf),
+        async load(after) {
+            lines ??= (await call('GET', '/v2/lines', {query: {archived: 'all'}})).items;
+            return call('GET', '/v2/trail', {query: {...filterOf(q), limit: 100, after}});
+        },
         empty: () => (q ? empty(t('trail.notFound'), t('trail.notFoundText'))
             : empty(t('trail.none'), t('trail.noneText'))),
     });
