@@ -106,7 +106,7 @@ static int post_read(struct request *rq) {
     if (json_type(up_to) == JSON_STRING && !message_id) /* it holds a NUL */
         return fail_up_to(rq);
     enum store_result result =
-        store_mark_read(rq->caller->store, rq->caller->user.id,
+        store_mark_read(rq->caller->store, &rq->caller->view,
                         arena_copy(rq->arena, rq->parameters[0]), message_id, &unread);
     return result == STORE_CONFLICT ? fail_up_to(rq) : reply_unread(rq, result, unread);
 }
@@ -117,7 +117,7 @@ static const struct field no_fields[] = {{0}};
 
 static int post_unread(struct request *rq) {
     int64_t unread;
-    enum store_result result = store_mark_unread(rq->caller->store, rq->caller->user.id,
+    enum store_result result = store_mark_unread(rq->caller->store, &rq->caller->view,
                                                  arena_copy(rq->arena, rq->parameters[0]), &unread);
     return reply_unread(rq, result, unread);
 }
@@ -147,14 +147,14 @@ static int post_done(struct request *rq) {
     int64_t change;
     json_integer(json_get(rq->json, "change"), &change);
     enum store_result result =
-        store_mark_done(rq->caller->store, rq->caller->user.id,
+        store_mark_done(rq->caller->store, &rq->caller->view,
                         arena_copy(rq->arena, rq->parameters[0]), change, rq->now, &left);
     return reply_done(rq, result, &left);
 }
 
 static int delete_done(struct request *rq) {
     struct store_done left;
-    enum store_result result = store_unmark_done(rq->caller->store, rq->caller->user.id,
+    enum store_result result = store_unmark_done(rq->caller->store, &rq->caller->view,
                                                  arena_copy(rq->arena, rq->parameters[0]), &left);
     return reply_done(rq, result, &left);
 }
@@ -372,50 +372,61 @@ static const struct route routes[] = {
      .fields = erase_fields},
     {.method = "POST", .path = "/v2/threads/:threadId/read",
      .trail = NO_TRAIL("a mark of the list"),
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_read, .body = BODY_JSON,
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = post_read, .body = BODY_JSON,
      .fields = read_fields},
     {.method = "POST", .path = "/v2/threads/:threadId/unread",
      .trail = NO_TRAIL("a mark of the list"),
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_unread, .body = BODY_JSON,
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = post_unread, .body = BODY_JSON,
      .fields = no_fields},
     {.method = "POST", .path = "/v2/threads/:threadId/done",
      .trail = "thread.done",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = post_done, .body = BODY_JSON,
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = post_done, .body = BODY_JSON,
      .fields = done_fields},
     {.method = "DELETE", .path = "/v2/threads/:threadId/done",
      .trail = "thread.undone",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_done},
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard, .handle = delete_done},
     {.method = "PUT", .path = "/v2/threads/:threadId/assignee",
      .trail = "thread.assign",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = assignments_put, .body = BODY_JSON,
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = assignments_put, .body = BODY_JSON,
      .fields = assignments_fields},
     {.method = "PUT", .path = "/v2/threads/:threadId/typing",
      .trail = NO_TRAIL("a hint of some seconds"),
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = typing_notices_put,
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = typing_notices_put,
      .body = BODY_JSON, .fields = no_fields},
     {.method = "GET", .path = "/v2/threads/:threadId/notes",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = notes_get, .query = notes_query},
+     .scope = SCOPE_READ, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = notes_get, .query = notes_query},
     {.method = "POST", .path = "/v2/threads/:threadId/notes",
      .trail = "note.create",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = notes_post, .body = BODY_JSON,
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = notes_post, .body = BODY_JSON,
      .fields = notes_fields},
     {.method = "DELETE", .path = "/v2/notes/:noteId",
      .trail = "note.delete",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = notes_delete},
+     .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = notes_delete},
     {.method = "GET", .path = "/v2/replies",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = canned_replies_get,
+     .scope = SCOPE_READ, .lines = LINES_NONE, .guard = &caller_guard, .handle = canned_replies_get,
      .query = canned_replies_query},
     {.method = "POST", .path = "/v2/replies",
      .trail = "reply.create",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = canned_replies_post,
+     .scope = SCOPE_INBOX, .lines = LINES_NONE, .guard = &caller_guard,
+     .handle = canned_replies_post,
      .body = BODY_JSON, .fields = canned_replies_fields},
     {.method = "PATCH", .path = "/v2/replies/:replyId",
      .trail = "reply.update",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = canned_replies_patch,
+     .scope = SCOPE_INBOX, .lines = LINES_NONE, .guard = &caller_guard,
+     .handle = canned_replies_patch,
      .body = BODY_JSON, .fields = canned_replies_change_fields},
     {.method = "DELETE", .path = "/v2/replies/:replyId",
      .trail = "reply.delete",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = canned_replies_delete},
+     .scope = SCOPE_INBOX, .lines = LINES_NONE, .guard = &caller_guard,
+     .handle = canned_replies_delete},
     {.method = "GET", .path = "/v2/retention",
      .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_retention},
     {.method = "PATCH", .path = "/v2/retention",

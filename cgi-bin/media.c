@@ -134,7 +134,8 @@ static int get_download(struct request *rq) {
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/media/upload",
      .trail = NO_TRAIL("a message that sends the file is the trace"),
-     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_upload, .body = BODY_STREAM},
+     .scope = SCOPE_SEND, .lines = LINES_BY_BODY, .guard = &caller_guard,
+     .handle = post_upload, .body = BODY_STREAM},
     {.method = "GET", .path = "/v2/media/:mediaId/download",
      .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_download, .query = download_query},
     {0},

@@ -210,6 +210,73 @@ hides_in_lists() {
     assert_json '[.data.items[].phoneNumberId]' "[\"$OWN\"]"
 }
 
+# What a request could change of a thread.
+state_of() { # THREAD-ID
+    db "SELECT t.*, (SELECT count(*) FROM note n WHERE n.thread_id = t.id) FROM thread t
+        WHERE t.id = '$1'"
+}
+
+# Each route that changes a thread, or a note in it, by the id of one on the other line.
+changes_no_other() {
+    local thread before
+    thread=$(db "SELECT thread_id FROM message WHERE wamid = 'wamid.foreign1'")
+    db "INSERT INTO note (id, user_id, thread_id, text, by_id, created_at)
+        SELECT 'not_foreign', user_id, id, 'x', 'mbr_x', 1 FROM thread WHERE id = '$thread'
+        ON CONFLICT (id) DO NOTHING"
+    before=$(state_of "$thread")
+    is_hidden() {
+        url=${url//thr_sample/"$thread"} url=${url//not_sample/not_foreign}
+        send_sample "${CALLER[@]}"
+        assert_error 404 NOT_FOUND
+        assert_conventions
+        assert_equal "$(state_of "$thread")" "$before"
+    }
+    each_route is_hidden '.lines == "by thread" and .method != "GET"'
+    as_key GET "/v2/threads/$thread/notes"
+    assert_error 404 NOT_FOUND
+}
+
+# bats test_tags=direct
+@test "no token with lines changes a thread of another line, or a note in it" {
+    changes_no_other
+}
+
+# bats test_tags=direct
+@test "no member with lines changes a thread of another line, or a note in it" {
+    be_member
+    changes_no_other
+}
+
+@test "a member with lines works in an own thread: takes it, writes a note, marks it as done" {
+    local thread note member change
+    be_member
+    thread=$(db "SELECT thread_id FROM message WHERE wamid = 'wamid.own1'")
+    member=$(db "SELECT id FROM member WHERE email = '$BEN_EMAIL'")
+    as_key PUT "/v2/threads/$thread/assignee" -d "{\"memberId\":\"$member\",\"from\":null}"
+    assert_json .data.assignee.id "\"$member\""
+    as_key POST "/v2/threads/$thread/notes" -d '{"text":"Wants an invoice."}'
+    assert_success
+    note=$(gojq -r .data.id "$body")
+    as_key GET "/v2/threads/$thread/notes"
+    assert_json '[.data.items[].id]' "[\"$note\"]"
+    as_key DELETE "/v2/notes/$note"
+    assert_success
+    as_key POST "/v2/threads/$thread/read" -d '{}'
+    assert_json .data.unread 0
+    as_key POST "/v2/threads/$thread/unread" -d '{}'
+    assert_json .data.unread 1
+    as_key PUT "/v2/threads/$thread/typing" -d '{}'
+    assert_success
+    as_key GET "/v2/threads/$thread"
+    change=$(gojq .data.change "$body")
+    as_key POST "/v2/threads/$thread/done" -d "{\"change\":$change}"
+    assert_json .data.waitingSince null
+    as_key DELETE "/v2/threads/$thread/done"
+    assert_success
+    as_key GET /v2/replies
+    assert_success
+}
+
 # --- the choice ---
 
 @test "POST and PATCH /v2/tokens choose lines of the user, which count from the answer on" {
@@ -276,7 +343,7 @@ sends_from_own() {
         assert_error 403 FORBIDDEN 'phoneNumberId'
         assert_nothing_sent
         sample=${sample//"$FOREIGN"/"$OWN"}
-        send_sample "${CALLER[@]}"
+        LINE=$OWN send_sample "${CALLER[@]}"
         [[ $status != 403 ]] || fail_answer 'expected that the own line passes'
         forget_sent
     }

@@ -6,7 +6,8 @@
 #include "store/store.h"
 
 struct store_assignment {
-    const char *user_id, *thread_id;
+    const struct store_view *view; /* of who assigns it */
+    const char *thread_id;
     const char *member_id; /* to whom; NULL: to none */
     bool has_from;         /* only while it is assigned to `from`, or to member_id already */
     const char *from;      /* NULL: to none */

@@ -11,14 +11,15 @@ struct store_done {
     int64_t done_at;
 };
 
-/* Marks as done what had happened in the user's thread up to the change `change` (inbox.h): a
+/* Marks as done what had happened in the view's thread up to the change `change` (inbox.h): a
  * message that arrived later still waits. The id of a merged thread means the one that remained.
  * STORE_NOT_FOUND: no such thread. */
-enum store_result store_mark_done(struct store *store, const char *user_id, const char *thread_id,
-                                  int64_t change, int64_t now, struct store_done *left);
+enum store_result store_mark_done(struct store *store, const struct store_view *view,
+                                  const char *thread_id, int64_t change, int64_t now,
+                                  struct store_done *left);
 
 /* Takes the last mark back. STORE_NOT_FOUND: no such thread. */
-enum store_result store_unmark_done(struct store *store, const char *user_id, const char *thread_id,
-                                    struct store_done *left);
+enum store_result store_unmark_done(struct store *store, const struct store_view *view,
+                                    const char *thread_id, struct store_done *left);
 
 #endif

@@ -14,7 +14,7 @@ struct store_note {
     int64_t created_at;
 };
 
-/* Lists the notes of the user's thread, newest first, from before the note `before` on (NULL: the
+/* Lists the notes of the view's thread, newest first, from before the note `before` on (NULL: the
  * newest). The id of a merged thread means the one that remained. STORE_NOT_FOUND: no such thread.
  */
 enum store_result store_list_notes(struct store *store, struct arena *arena,
@@ -29,13 +29,13 @@ enum store_result store_find_note(struct store *store, struct arena *arena,
 
 /* Adds the note to its thread; one with this id that is there already stays as it is.
  * STORE_NOT_FOUND: as before. STORE_CONFLICT: there are NOTES_MAX. */
-enum store_result store_insert_note(struct store *store, const char *user_id,
+enum store_result store_insert_note(struct store *store, const struct store_view *view,
                                     const struct store_note *note);
 
 /* Deletes a note: `by` NULL: of any member, else only one of this member or token.
  * STORE_NOT_FOUND: the user has no such note. STORE_CONFLICT: it is of another one. */
-enum store_result store_delete_note(struct store *store, const char *user_id, const char *id,
-                                    const char *by);
+enum store_result store_delete_note(struct store *store, const struct store_view *view,
+                                    const char *id, const char *by);
 
 /* --- internal to the store: within the open transaction --- */
 

@@ -9,11 +9,11 @@ enum {
     TYPING_EVERY_MS = 3000, /* a thread takes no other notice for so long */
 };
 
-/* Keeps that the member writes in the user's thread, unless a notice came just before. The id of a
+/* Keeps that the member writes in the view's thread, unless a notice came just before. The id of a
  * merged thread means the one that remained. `member_id` NULL: nothing is kept. STORE_NOT_FOUND: no
  * such thread. */
-enum store_result store_note_typing(struct store *store, const char *user_id, const char *thread_id,
-                                    const char *member_id, int64_t now);
+enum store_result store_note_typing(struct store *store, const struct store_view *view,
+                                    const char *thread_id, const char *member_id, int64_t now);
 
 /* --- internal to the store: within the open transaction --- */
 

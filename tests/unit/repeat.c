@@ -972,27 +972,29 @@ static enum store_result unblock_line(void) {
 
 static enum store_result mark_read(void) {
     int64_t unread;
-    return store_mark_read(store, "usr_1", owned_thread, NULL, &unread);
+    return store_mark_read(store, WHOLE_VIEW("usr_1"), owned_thread, NULL, &unread);
 }
 
 static enum store_result mark_unread(void) {
     int64_t unread;
-    return store_mark_unread(store, "usr_1", owned_thread, &unread);
+    return store_mark_unread(store, WHOLE_VIEW("usr_1"), owned_thread, &unread);
 }
 
 static enum store_result mark_done(void) {
     struct store_done left;
-    return store_mark_done(store, "usr_1", owned_thread, INT64_MAX, now, &left);
+    return store_mark_done(store, WHOLE_VIEW("usr_1"), owned_thread, INT64_MAX, now, &left);
 }
 
 static enum store_result unmark_done(void) {
     struct store_done left;
-    return store_unmark_done(store, "usr_1", owned_thread, &left);
+    return store_unmark_done(store, WHOLE_VIEW("usr_1"), owned_thread, &left);
 }
 
 static enum store_result assign_thread(void) {
-    const struct store_assignment assignment = {
-        .user_id = "usr_1", .thread_id = owned_thread, .member_id = "mbr_1", .has_from = true};
+    const struct store_assignment assignment = {.view = WHOLE_VIEW("usr_1"),
+                                                .thread_id = owned_thread,
+                                                .member_id = "mbr_1",
+                                                .has_from = true};
     struct actor assignee;
     enum assignment_refusal refusal_of = ASSIGNMENT_NOT_REFUSED;
     enum store_result result = store_assign(store, &arena, &assignment, &assignee, &refusal_of);
@@ -1000,7 +1002,7 @@ static enum store_result assign_thread(void) {
 }
 
 static enum store_result note_typing(void) {
-    return store_note_typing(store, "usr_1", owned_thread, "mbr_1", now);
+    return store_note_typing(store, WHOLE_VIEW("usr_1"), owned_thread, "mbr_1", now);
 }
 
 static struct store_claim claim_of(void) {
@@ -1033,11 +1035,11 @@ static enum store_result insert_note(void) {
                                     .text = "x",
                                     .by = {"mbr_1", "Ann"},
                                     .created_at = now};
-    return store_insert_note(store, "usr_1", &note);
+    return store_insert_note(store, WHOLE_VIEW("usr_1"), &note);
 }
 
 static enum store_result delete_note(void) {
-    return store_delete_note(store, "usr_1", "not_1", "mbr_1");
+    return store_delete_note(store, WHOLE_VIEW("usr_1"), "not_1", "mbr_1");
 }
 
 static enum store_result insert_reply(void) {

@@ -195,7 +195,7 @@ static inline void mark_merged(int pair) {
                       account_id, pair));
     int64_t unread;
     wait_for_step(pair, IS_LOCKED);
-    does(store_mark_read(store, user_id, thread, NULL, &unread));
+    does(store_mark_read(store, WHOLE_VIEW(user_id), thread, NULL, &unread));
 }
 
 /* The split has read the threads when it waits for the counters, after the read mark. */

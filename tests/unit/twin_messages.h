@@ -357,7 +357,7 @@ static inline void make_thread(void) {
 static inline void mark_read(int twin, int round) {
     int64_t unread;
     if (twin % 2)
-        does(store_mark_read(store, user_id, read_thread, first_message, &unread));
+        does(store_mark_read(store, WHOLE_VIEW(user_id), read_thread, first_message, &unread));
     else
         ingest(message_of(text("wamid.%d.%d", round, twin), "15550001", NULL));
 }
@@ -370,7 +370,8 @@ static inline void verify_unread(int rounds) {
 
 static inline void note_typing(int twin, int round) {
     if (twin % 2)
-        does(store_note_typing(store, user_id, read_thread, twin % 4 == 1 ? "mbr_1" : "mbr_2",
+        does(store_note_typing(store, WHOLE_VIEW(user_id), read_thread,
+                               twin % 4 == 1 ? "mbr_1" : "mbr_2",
                                now + round * (int64_t)TYPING_EVERY_MS));
     else
         ingest(message_of(text("wamid.%d.%d", round, twin), "15550001", NULL));
@@ -388,11 +389,11 @@ static inline void mark_done(int twin, int round) {
     struct store_done left;
     int64_t unread;
     if (twin % 3 == 0)
-        does(store_mark_done(store, user_id, read_thread, round * TWINS, now, &left));
+        does(store_mark_done(store, WHOLE_VIEW(user_id), read_thread, round * TWINS, now, &left));
     else if (twin % 3 == 1 && round % 2)
-        does(store_mark_unread(store, user_id, read_thread, &unread));
+        does(store_mark_unread(store, WHOLE_VIEW(user_id), read_thread, &unread));
     else if (twin % 3 == 1)
-        does(store_unmark_done(store, user_id, read_thread, &left));
+        does(store_unmark_done(store, WHOLE_VIEW(user_id), read_thread, &left));
     else
         ingest(message_of(text("wamid.%d.%d", round, twin), "15550001", NULL));
 }
@@ -425,8 +426,10 @@ static inline void add_agent(int round) {
 }
 
 static inline bool assign(const char *member_id, bool has_from) {
-    const struct store_assignment assignment = {
-        .user_id = user_id, .thread_id = read_thread, .member_id = member_id, .has_from = has_from};
+    const struct store_assignment assignment = {.view = WHOLE_VIEW(user_id),
+                                                .thread_id = read_thread,
+                                                .member_id = member_id,
+                                                .has_from = has_from};
     struct actor assignee;
     enum assignment_refusal refusal = ASSIGNMENT_NOT_REFUSED;
     return does(store_assign(store, &scratch, &assignment, &assignee, &refusal)) && !refusal;
@@ -678,7 +681,7 @@ static inline const char *note_of(int round, int twin) {
 static inline void add_note(int round, int twin) {
     const struct store_note note = {
         .id = note_of(round, twin), .thread_id = read_thread, .text = "x", .created_at = now};
-    does(store_insert_note(store, user_id, &note));
+    does(store_insert_note(store, WHOLE_VIEW(user_id), &note));
 }
 
 static inline void write_notes(int twin, int round) {
@@ -687,7 +690,8 @@ static inline void write_notes(int twin, int round) {
     else if (is_phase(round, 1, 3) && twin > 3)
         add_note(round, twin);
     else if (is_phase(round, 1, 3) &&
-             may(store_delete_note(store, user_id, note_of(round, 0), NULL), STORE_NOT_FOUND))
+             may(store_delete_note(store, WHOLE_VIEW(user_id), note_of(round, 0), NULL),
+                 STORE_NOT_FOUND))
         atomic_fetch_add(&board->cells[round], 1);
     else if (is_phase(round, 2, 3) && twin == 0 && board->cells[round - 1] != 1)
         fault("a note was deleted %d times", board->cells[round - 1]);

@@ -41,7 +41,7 @@ static const char *read_member(struct request *rq, const char *name) {
 
 int assignments_put(struct request *rq) {
     const struct store_assignment assignment = {
-        .user_id = rq->caller->user.id,
+        .view = &rq->caller->view,
         .thread_id = arena_copy(rq->arena, rq->parameters[0]),
         .member_id = read_member(rq, "memberId"),
         .has_from = json_is(json_get(rq->json, "from")),

@@ -104,7 +104,7 @@ static int make_note(struct request *rq, const char *request_id, const void *non
         rq->has_trail = true; /* by that request */
         return reply_note(rq, request_id, none);
     }
-    enum store_result result = store_insert_note(caller->store, caller->user.id, &note);
+    enum store_result result = store_insert_note(caller->store, &caller->view, &note);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "The thread has %d notes already; delete one.", NOTES_MAX);
     return result == STORE_OK ? reply_note(rq, request_id, none) : thread_fail(rq, result);
@@ -118,7 +118,7 @@ int notes_post(struct request *rq) {
 int notes_delete(struct request *rq) {
     const struct caller *caller = rq->caller;
     const char *by = caller->scopes & SCOPE_MANAGE ? NULL : caller->actor.id;
-    enum store_result result = store_delete_note(caller->store, caller->user.id,
+    enum store_result result = store_delete_note(caller->store, &caller->view,
                                                  arena_copy(rq->arena, rq->parameters[0]), by);
     if (result == STORE_CONFLICT)
         return fail(rq, FORBIDDEN, "The note is of another member; an admin can delete it.");

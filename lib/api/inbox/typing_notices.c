@@ -9,7 +9,7 @@ int typing_notices_put(struct request *rq) {
     const char *member_id = rq->caller->session.member_id;
     struct json_writer data;
     enum store_result result =
-        store_note_typing(rq->caller->store, rq->caller->user.id,
+        store_note_typing(rq->caller->store, &rq->caller->view,
                           arena_copy(rq->arena, rq->parameters[0]), member_id, rq->now);
     if (result != STORE_OK)
         return thread_fail(rq, result);

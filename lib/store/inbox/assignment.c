@@ -37,7 +37,8 @@ static bool may_answer(struct store *store, const struct store_assignment *assig
                "AND p.member_id = ?2 AND p.role <> 'viewer' "
                "AND (p.line_ids IS NULL OR " IS_ONE_OF("t.line_id", "p.line_ids") ")"};
     char role[ID_SIZE];
-    sql_start(store, &s, TEXT(assignment->user_id), TEXT(assignment->member_id), TEXT(thread_id));
+    sql_start(store, &s, TEXT(assignment->view->user_id), TEXT(assignment->member_id),
+              TEXT(thread_id));
     return sql_read_id(store, &s, role);
 }
 
@@ -61,7 +62,7 @@ static enum assignment_refusal refusal_of(struct store *store,
 static bool assign(struct store *store, struct arena *arena,
                    const struct store_assignment *assignment, const char *thread_id,
                    struct actor *assignee, enum assignment_refusal *refusal) {
-    const char *user_id = assignment->user_id, *member_id = assignment->member_id;
+    const char *user_id = assignment->view->user_id, *member_id = assignment->member_id;
     if (!read_assignee(store, arena, thread_id, assignee))
         return false;
     *refusal = refusal_of(store, assignment, thread_id, assignee->id);
@@ -81,8 +82,8 @@ enum store_result store_assign(struct store *store, struct arena *arena,
     while (sql_transact(store)) {
         if (assignment->member_id) /* the member may be removed at the same time */
             sql_lock(store, LOCK_USER, NULL, &assignment->member_id, 1);
-        sql_lock(store, LOCK_COUNTERS, NULL, &assignment->user_id, 1);
-        found = thread_find(store, assignment->user_id, assignment->thread_id, &thread);
+        sql_lock(store, LOCK_COUNTERS, NULL, &assignment->view->user_id, 1);
+        found = thread_find(store, assignment->view, assignment->thread_id, &thread);
         if (found)
             assign(store, arena, assignment, thread.id, assignee, refusal);
     }

@@ -57,7 +57,7 @@ enum store_result store_claim_thread(struct store *store, struct arena *arena,
     while (sql_transact(store)) {
         *other = (struct store_claimant){.has_answered = false};
         sql_lock(store, LOCK_COUNTERS, NULL, &claim->user_id, 1); /* the thread may be deleted */
-        if (thread_find(store, claim->user_id, claim->thread_id, &thread) &&
+        if (thread_find(store, WHOLE_VIEW(claim->user_id), claim->thread_id, &thread) &&
             is_answered(store, thread.id, claim) && take(store, thread.id, claim) &&
             !sql_changes(store))
             read_other(store, arena, thread.id, claim, other);
@@ -70,7 +70,7 @@ enum store_result store_release_claim(struct store *store, const struct store_cl
                                         "WHERE thread_id = ?1 AND request_id = ?2"};
     struct thread_found thread;
     while (sql_transact(store))
-        if (thread_find(store, claim->user_id, claim->thread_id, &thread))
+        if (thread_find(store, WHOLE_VIEW(claim->user_id), claim->thread_id, &thread))
             sql_run(store, &s, TEXT(thread.id), TEXT(claim->request_id));
     return sql_result(store);
 }

@@ -51,19 +51,21 @@ static bool unmark(struct store *store, const char *user_id, const struct thread
 static bool read_left(struct store *store, const char *user_id, const char *id,
                       struct store_done *left) {
     struct thread_found thread;
-    if (!thread_write_changes(store) || !thread_find(store, user_id, id, &thread))
+    if (!thread_write_changes(store) || !thread_find(store, WHOLE_VIEW(user_id), id, &thread))
         return false;
     *left = (struct store_done){thread.waiting_since, thread.failed_at, thread.done_at};
     return true;
 }
 
-enum store_result store_mark_done(struct store *store, const char *user_id, const char *thread_id,
-                                  int64_t change, int64_t now, struct store_done *left) {
+enum store_result store_mark_done(struct store *store, const struct store_view *view,
+                                  const char *thread_id, int64_t change, int64_t now,
+                                  struct store_done *left) {
+    const char *user_id = view->user_id;
     struct thread_found thread;
     bool found = false;
     while (sql_transact(store)) {
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1); /* a new message raises one of them */
-        found = thread_find(store, user_id, thread_id, &thread);
+        found = thread_find(store, view, thread_id, &thread);
         if (found && mark(store, user_id, &thread, change, now) &&
             store_trail(store, user_id, thread.id))
             read_left(store, user_id, thread.id, left);
@@ -71,13 +73,14 @@ enum store_result store_mark_done(struct store *store, const char *user_id, cons
     return sql_found(store, found);
 }
 
-enum store_result store_unmark_done(struct store *store, const char *user_id, const char *thread_id,
-                                    struct store_done *left) {
+enum store_result store_unmark_done(struct store *store, const struct store_view *view,
+                                    const char *thread_id, struct store_done *left) {
+    const char *user_id = view->user_id;
     struct thread_found thread;
     bool found = false;
     while (sql_transact(store)) {
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
-        found = thread_find(store, user_id, thread_id, &thread);
+        found = thread_find(store, view, thread_id, &thread);
         if (found && unmark(store, user_id, &thread) && store_trail(store, user_id, thread.id))
             read_left(store, user_id, thread.id, left);
     }

@@ -38,8 +38,7 @@ enum store_result store_list_notes(struct store *store, struct arena *arena,
                                  "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
     struct buffer rows = buffer_in(arena);
     struct thread_found thread;
-    const bool found = thread_find(store, view->user_id, thread_id, &thread) &&
-                       inbox_has_thread(store, arena, view, thread.id);
+    const bool found = thread_find(store, view, thread_id, &thread);
     if (found) /* U+007F sorts after all ids */
         sql_start(store, &s, TEXT(thread.id), TEXT(before ? before : "\x7f"),
                   INTEGER((int64_t)limit));
@@ -85,13 +84,14 @@ static bool insert(struct store *store, const char *user_id, const char *thread_
            store_trail(store, user_id, thread_id);
 }
 
-enum store_result store_insert_note(struct store *store, const char *user_id,
+enum store_result store_insert_note(struct store *store, const struct store_view *view,
                                     const struct store_note *note) {
+    const char *user_id = view->user_id;
     struct thread_found thread;
     bool found = false, is_full = false;
     while (sql_transact(store)) {
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1); /* the thread may be deleted */
-        found = thread_find(store, user_id, note->thread_id, &thread);
+        found = thread_find(store, view, note->thread_id, &thread);
         is_full = found && !has_room(store, thread.id, note->id);
         if (found && !is_full)
             insert(store, user_id, thread.id, note);
@@ -124,14 +124,17 @@ static bool delete_row(struct store *store, const char *user_id, const char *id,
     return sql_run(store, &s, TEXT(id)) && change_notes(store, user_id, thread_id);
 }
 
-enum store_result store_delete_note(struct store *store, const char *user_id, const char *id,
-                                    const char *by) {
+enum store_result store_delete_note(struct store *store, const struct store_view *view,
+                                    const char *id, const char *by) {
+    const char *user_id = view->user_id;
     struct written written = {.thread_id = ""};
+    struct thread_found thread;
     bool found = false, is_own = false;
     while (sql_transact(store)) {
         const bool may_be_done = is_own && sql_may_have_committed(store);
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
-        found = find(store, user_id, id, &written);
+        found = find(store, user_id, id, &written) &&
+                thread_find(store, view, written.thread_id, &thread);
         is_own = found && (!by || strcmp(by, written.by_id) == 0);
         if (is_own && delete_row(store, user_id, id, written.thread_id))
             store_trail(store, user_id, written.thread_id);

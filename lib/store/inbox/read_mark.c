@@ -35,15 +35,16 @@ static void write_unread(struct store *store, const char *user_id, const char *i
         sql_run(store, &s, TEXT(id), INTEGER(unread), INTEGER(change));
 }
 
-enum store_result store_mark_read(struct store *store, const char *user_id, const char *thread_id,
-                                  const char *up_to, int64_t *unread) {
+enum store_result store_mark_read(struct store *store, const struct store_view *view,
+                                  const char *thread_id, const char *up_to, int64_t *unread) {
+    const char *user_id = view->user_id;
     struct thread_found thread = {.unread = 0};
     enum store_result found = STORE_OK;
     while (sql_transact(store)) {
         found = STORE_OK;
         *unread = 0;
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1); /* a new message raises one of them */
-        if (!thread_find(store, user_id, thread_id, &thread))
+        if (!thread_find(store, view, thread_id, &thread))
             found = STORE_NOT_FOUND;
         else if (up_to && !count_later(store, up_to, &thread, unread))
             found = STORE_CONFLICT;
@@ -54,13 +55,14 @@ enum store_result store_mark_read(struct store *store, const char *user_id, cons
     return result == STORE_OK ? found : result;
 }
 
-enum store_result store_mark_unread(struct store *store, const char *user_id, const char *thread_id,
-                                    int64_t *unread) {
+enum store_result store_mark_unread(struct store *store, const struct store_view *view,
+                                    const char *thread_id, int64_t *unread) {
+    const char *user_id = view->user_id;
     struct thread_found thread = {.unread = 0};
     bool found = false;
     while (sql_transact(store)) {
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1); /* a new message raises one of them */
-        found = thread_find(store, user_id, thread_id, &thread);
+        found = thread_find(store, view, thread_id, &thread);
         *unread = thread.unread ? thread.unread : 1;
         if (found && !thread.unread)
             write_unread(store, user_id, thread.id, *unread);

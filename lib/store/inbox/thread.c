@@ -147,14 +147,16 @@ bool thread_recount(struct store *store, const char *id) {
 
 /* --- one thread --- */
 
-bool thread_find(struct store *store, const char *user_id, const char *id,
+bool thread_find(struct store *store, const struct store_view *view, const char *id,
                  struct thread_found *found) {
-#define FOUND_COLUMNS "t.id, t.unread, t.waiting_since, t.failed_at, t.answered_at, t.done_at FROM "
+#define FOUND_COLUMNS                                                                              \
+    "t.id, t.unread, t.waiting_since, t.failed_at, t.answered_at, t.done_at, t.line_id FROM "
     static struct statement s = {
         .sql = "SELECT " FOUND_COLUMNS "thread t WHERE t.user_id = ?2 AND t.id = ?1 UNION ALL "
                "SELECT " FOUND_COLUMNS "thread_alias a JOIN thread t ON t.id = a.thread_id "
                "WHERE a.id = ?1 AND a.user_id = ?2 LIMIT 1"};
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    char line_id[ID_SIZE];
+    sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     if (!sql_row(store, &s))
         return false;
     column_id(&s, 0, found->id);
@@ -163,8 +165,9 @@ bool thread_find(struct store *store, const char *user_id, const char *id,
     found->failed_at = column_time(&s, 3);
     found->answered_at = column_time(&s, 4);
     found->done_at = column_time(&s, 5);
+    column_id(&s, 6, line_id);
     sql_stop(&s);
-    return true;
+    return view_has_line(view, line_id);
 }
 
 /* --- messages of a thread --- */

@@ -6,6 +6,7 @@
 #define SWITCHBOARD_STORE_THREAD_H
 
 #include "engine/sql.h"
+#include "store/view.h"
 
 /* A thread, and a message in it. */
 struct thread {
@@ -42,14 +43,14 @@ bool thread_counts_type(const char *type);
  * stored already, or of a block. False on failure. */
 bool thread_recount(struct store *store, const char *id);
 
-/* Finds the user's thread with this id, or the one that remained of a merged thread. False: there
- * is none, or on failure. */
+/* Finds the thread of the view with this id, or the one that remained of a merged thread. False:
+ * there is none, or on failure. */
 struct thread_found {
     char id[ID_SIZE];
     int64_t unread;
     int64_t waiting_since, failed_at, answered_at, done_at; /* INT64_MAX: none */
 };
-bool thread_find(struct store *store, const char *user_id, const char *id,
+bool thread_find(struct store *store, const struct store_view *view, const char *id,
                  struct thread_found *found);
 
 /* Sets the number of the last change of a thread. False on failure. */

@@ -23,14 +23,14 @@ static void write_notice(struct store *store, const char *user_id, const char *t
                 INTEGER(change));
 }
 
-enum store_result store_note_typing(struct store *store, const char *user_id, const char *thread_id,
-                                    const char *member_id, int64_t now) {
+enum store_result store_note_typing(struct store *store, const struct store_view *view,
+                                    const char *thread_id, const char *member_id, int64_t now) {
     struct thread_found thread;
     bool found = false;
     while (sql_transact(store)) {
-        found = thread_find(store, user_id, thread_id, &thread);
+        found = thread_find(store, view, thread_id, &thread);
         if (found && member_id && !is_fresh(store, thread.id, now))
-            write_notice(store, user_id, thread.id, member_id, now);
+            write_notice(store, view->user_id, thread.id, member_id, now);
     }
     return sql_found(store, found);
 }

@@ -79,7 +79,8 @@ bool removal_change_thread(struct store *store, const char *user_id, const char 
                            int64_t now) {
     struct thread_found thread;
     int64_t change;
-    if (!change_next(store, user_id, &change) || !thread_find(store, user_id, id, &thread))
+    if (!change_next(store, user_id, &change) ||
+        !thread_find(store, WHOLE_VIEW(user_id), id, &thread))
         return !sql_failed(store);
     return lower_unread(store, thread.id, thread.unread) &&
            thread_change(store, thread.id, change) && thread_recount(store, thread.id) &&
