@@ -52,7 +52,7 @@ static int find_line(struct request *rq, const char **id) {
 }
 
 static int get_rows(struct request *rq) {
-    struct store_outgoing_filter filter = {.user_id = rq->caller->user.id,
+    struct store_outgoing_filter filter = {.view = &rq->caller->view,
                                            .state = query_get(&rq->query, "state").p};
     const struct slice to = query_get(&rq->query, "to");
     const size_t limit = paging_limit(rq);
@@ -78,7 +78,7 @@ static int write_row(struct request *rq, const struct store_outgoing *row) {
 static int reply_row(struct request *rq, const char *id, enum store_result result) {
     struct store_outgoing row;
     if (result == STORE_OK)
-        result = store_find_outgoing(rq->caller->store, rq->arena, rq->caller->user.id, id, &row);
+        result = store_find_outgoing(rq->caller->store, rq->arena, &rq->caller->view, id, &row);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no such send; GET /v2/outgoing lists them.");
     if (result == STORE_CONFLICT)
@@ -93,9 +93,15 @@ static int get_row(struct request *rq) {
 }
 
 static int delete_row(struct request *rq) {
+    const struct caller *caller = rq->caller;
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
-    return reply_row(
-        rq, id, store_cancel_outgoing(rq->caller->store, rq->caller->user.id, id, clock_now()));
+    struct store_outgoing row;
+    enum store_result result =
+        store_find_outgoing(caller->store, rq->arena, &caller->view, id, &row);
+    request_release(rq); /* a view would hold an older state */
+    if (result == STORE_OK)
+        result = store_cancel_outgoing(caller->store, caller->user.id, id, clock_now());
+    return reply_row(rq, id, result);
 }
 
 /* --- sending again --- */
@@ -158,12 +164,11 @@ static int reply_retry(struct request *rq, const char *id) {
     const struct caller *caller = rq->caller;
     struct store_outgoing row;
     enum store_result result =
-        store_find_outgoing(caller->store, rq->arena, caller->user.id, id, &row);
+        store_find_outgoing(caller->store, rq->arena, &caller->view, id, &row);
     if (result == STORE_OK && !row.retried_as)
         return refuse_retry(rq, &row);
     if (result == STORE_OK)
-        result =
-            store_find_outgoing(caller->store, rq->arena, caller->user.id, row.retried_as, &row);
+        result = store_find_outgoing(caller->store, rq->arena, &caller->view, row.retried_as, &row);
     if (result == STORE_NOT_FOUND)
         return fail(rq, CONFLICT, "The send was sent again, by one that is not kept any more.");
     return result == STORE_OK ? write_row(rq, &row) : state_fail(rq, result);
@@ -199,7 +204,7 @@ static int post_retry(struct request *rq) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
     struct store_outgoing row;
     enum store_result result =
-        store_find_outgoing(caller->store, rq->arena, caller->user.id, id, &row);
+        store_find_outgoing(caller->store, rq->arena, &caller->view, id, &row);
     if (result != STORE_OK)
         return reply_row(rq, id, result);
     return row.retried_as || !may_retry(&row) ? reply_retry(rq, id) : make_retry(rq, &row);
@@ -210,15 +215,18 @@ static const struct field no_fields[] = {{0}};
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/outgoing",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_rows, .query = list_query},
+     .scope = SCOPE_READ, .lines = LINES_LISTED, .guard = &caller_guard, .handle = get_rows,
+     .query = list_query},
     {.method = "GET", .path = "/v2/outgoing/:outgoingId",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_row},
+     .scope = SCOPE_READ, .lines = LINES_BY_THREAD, .guard = &caller_guard, .handle = get_row},
     {.method = "DELETE", .path = "/v2/outgoing/:outgoingId",
      .trail = "outgoing.cancel",
-     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = delete_row},
+     .scope = SCOPE_SEND, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = delete_row},
     {.method = "POST", .path = "/v2/outgoing/:outgoingId/retry",
      .trail = "outgoing.retry",
-     .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_retry, .body = BODY_JSON,
+     .scope = SCOPE_SEND, .lines = LINES_BY_THREAD, .guard = &caller_guard,
+     .handle = post_retry, .body = BODY_JSON,
      .fields = no_fields},
     {.method = "GET", .path = "/v2/opt-outs",
      .scope = SCOPE_READ, .guard = &caller_guard, .handle = opt_outs_get,

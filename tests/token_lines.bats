@@ -26,6 +26,7 @@ setup_file() {
     export FOREIGN=$LINE
     writes wamid.foreign1 "$THEIRS" 1780000002 'zanzibar alpha' Zoe
     writes wamid.foreign2 "$BOTH" 1780000003 'zanzibar beta' Cleo
+    queue out_foreign "$FOREIGN" "$THEIRS"
     export OWN_LINE
     OWN_LINE=$(db "SELECT id FROM line WHERE phone_number_id = '$OWN'")
     KEY=$(switchboard scoped-token add "$EMAIL" --name x --scope basic,read,send,inbox \
@@ -41,10 +42,19 @@ setup_file() {
             WHERE l.phone_number_id = '$FOREIGN'
         UNION SELECT m.wamid FROM message m JOIN line l ON l.id = m.line_id
             WHERE l.phone_number_id = '$FOREIGN'
-        UNION SELECT id FROM contact WHERE phone = '$THEIRS'")
+        UNION SELECT id FROM contact WHERE phone = '$THEIRS' UNION SELECT id FROM outgoing")
     export LEAKS
     export BEN_EMAIL=ben@example.org
     switchboard member add "$EMAIL" "$BEN_EMAIL" --role agent --lines "$OWN" >/dev/null
+}
+
+# Queues a send for tomorrow: queue ID PHONE-NUMBER-ID RECIPIENT
+queue() {
+    local at=$((EPOCHSECONDS + 86400))000
+    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at,
+            next_at, expires_at, created_at)
+        SELECT '$1', a.user_id, a.id, l.id, '$3', CAST('{}' AS BLOB), 'queued', $at, $at, $at + 1, 1
+        FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = '$2'"
 }
 
 setup() {
@@ -126,11 +136,11 @@ hides_in_lists() {
     while read -r path; do
         for query in '' 'limit=1' 'q=zanzibar' 'q=alpha' 'q=Zoe' 'q=Cleo' "q=$THEIRS" 'after=0' \
             'unread=true' 'waiting=true' 'failed=true' 'assignee=none' 'waiting=true&q=Cleo' \
-            'archived=all' 'limit=1&unread=true'; do
+            'archived=all' 'limit=1&unread=true' 'state=queued' "to=$THEIRS"; do
             as_key GET "$path?$query"
             [[ $status == 200 || $status == 400 ]] || fail_answer "$path?$query"
-            [[ $query != q=* ]] || assert_no_leak "${query#q=}"
-            [[ $query == q=* ]] || assert_no_leak
+            [[ $query != @(q|to)=* ]] || assert_no_leak "${query#*=}"
+            [[ $query == @(q|to)=* ]] || assert_no_leak
             count=$((count + 1))
             after=$(gojq -r '.data.paging.cursors.after // "" | tostring' "$body")
             for ((; ${#after}; count++)); do
@@ -213,7 +223,8 @@ hides_in_lists() {
 # What a request could change of a thread.
 state_of() { # THREAD-ID
     db "SELECT t.*, (SELECT count(*) FROM note n WHERE n.thread_id = t.id) FROM thread t
-        WHERE t.id = '$1'"
+        WHERE t.id = '$1'; SELECT count(*) FROM outgoing
+        WHERE state = 'cancelled' OR retry_of IS NOT NULL"
 }
 
 # Each route that changes a thread, or a note in it, by the id of one on the other line.
@@ -226,6 +237,8 @@ changes_no_other() {
     before=$(state_of "$thread")
     is_hidden() {
         url=${url//thr_sample/"$thread"} url=${url//not_sample/not_foreign}
+        [[ $url != *out_sample* ]] || db "UPDATE outgoing SET line_id =
+            (SELECT id FROM line WHERE phone_number_id = '$FOREIGN')"
         send_sample "${CALLER[@]}"
         assert_error 404 NOT_FOUND
         assert_conventions
@@ -275,6 +288,22 @@ changes_no_other() {
     assert_success
     as_key GET /v2/replies
     assert_success
+}
+
+@test "a caller with lines lists, shows and cancels the queued sends of these" {
+    queue out_own "$OWN" "$OURS"
+    local who
+    for who in token member; do
+        [[ $who == token ]] || be_member
+        as_key GET /v2/outgoing
+        assert_json '[.data.items[].id]' '["out_own"]'
+        as_key GET "/v2/outgoing?to=$OURS"
+        assert_json '[.data.items[].id]' '["out_own"]'
+        as_key GET "/v2/outgoing?phoneNumberId=$FOREIGN"
+        assert_error 403 FORBIDDEN
+    done
+    as_key DELETE /v2/outgoing/out_own
+    assert_json .data.state '"cancelled"'
 }
 
 # --- the choice ---

@@ -261,7 +261,7 @@ static int insert_row(const struct sending *sending, const struct send_times *ti
     };
     enum store_result result = store_insert_outgoing(caller->store, &row);
     if (result == STORE_OK)
-        result = store_find_outgoing(caller->store, rq->arena, row.user_id, row.id, &row);
+        result = store_find_outgoing(caller->store, rq->arena, &caller->view, row.id, &row);
     return result == STORE_OK ? reply_queued(rq, &row) : state_fail(rq, result);
 }
 

@@ -39,13 +39,14 @@ struct store_outgoing {
 /* Inserts a row with id, owner, line, recipient, body, times and `by`. */
 enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row);
 
-/* Finds the user's row, or STORE_NOT_FOUND. */
-enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
-                                      const char *id, struct store_outgoing *row);
+/* Finds the row of the view, or STORE_NOT_FOUND. */
+enum store_result store_find_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_view *view, const char *id,
+                                      struct store_outgoing *row);
 
-/* Which of the user's rows a list has; NULL: any. */
+/* Which rows of the view a list has; NULL: any. */
 struct store_outgoing_filter {
-    const char *user_id;
+    const struct store_view *view;
     const char *state, *line_id;
     const char *recipient; /* as in struct store_outgoing */
 };

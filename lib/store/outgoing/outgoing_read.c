@@ -49,18 +49,19 @@ bool outgoing_is_in_state(struct store *store, struct statement *s, const char *
     return is_so;
 }
 
-enum store_result store_find_outgoing(struct store *store, struct arena *arena, const char *user_id,
-                                      const char *id, struct store_outgoing *row) {
+enum store_result store_find_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_view *view, const char *id,
+                                      struct store_outgoing *row) {
     static struct statement s = {.sql = "SELECT " OUTGOING_COLUMNS " FROM outgoing o "
                                         "JOIN line l ON l.id = o.line_id WHERE o.id = ?1 "
                                         "AND o.user_id = ?2"};
-    sql_start(store, &s, TEXT(id), TEXT(user_id));
+    sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     const bool found = sql_row(store, &s);
     if (found) {
         *row = outgoing_of_row(&s, arena);
         sql_stop(&s);
     }
-    return sql_found(store, found);
+    return sql_found(store, found && view_has_line(view, row->line_id));
 }
 
 #define LIST(body, condition)                                                                      \
@@ -76,6 +77,8 @@ static const char *last_id(const struct store_page *page) {
  * without the body. */
 #define SMALL_BODY "CASE WHEN length(o.body) <= 65536 THEN o.body END"
 
+#define OF_LINES(parameter) IS_ONE_OF("o.line_id", parameter)
+
 /* Those to one recipient are few: line and state need no index there. */
 static enum store_result list_of_recipient(struct store *store, struct arena *arena,
                                            const struct store_outgoing_filter *filter,
@@ -83,9 +86,23 @@ static enum store_result list_of_recipient(struct store *store, struct arena *ar
                                            struct store_outgoing **rows, size_t *count) {
     static struct statement s = {.sql = LIST(SMALL_BODY, "AND o.recipient = ?4 "
                                                          "AND o.line_id = coalesce(?5, o.line_id) "
-                                                         "AND o.state = coalesce(?6, o.state)")};
-    sql_start(store, &s, TEXT(filter->user_id), TEXT(last_id(page)), INTEGER((int64_t)page->limit),
-              TEXT(filter->recipient), TEXT(filter->line_id), TEXT(filter->state));
+                                                         "AND o.state = coalesce(?6, o.state) "
+                                                         "AND (" OF_LINES("?7") " OR ?7 IS NULL)")};
+    sql_start(store, &s, TEXT(filter->view->user_id), TEXT(last_id(page)),
+              INTEGER((int64_t)page->limit), TEXT(filter->recipient), TEXT(filter->line_id),
+              TEXT(filter->state), TEXT(filter->view->line_ids));
+    return outgoing_read_rows(store, &s, arena, rows, count);
+}
+
+/* Those of some lines, which are looked for among all; a line of the filter is one of them. */
+static enum store_result list_of_lines(struct store *store, struct arena *arena,
+                                       const struct store_outgoing_filter *filter,
+                                       const struct store_page *page, struct store_outgoing **rows,
+                                       size_t *count) {
+    static struct statement s = {
+        .sql = LIST("NULL", "AND " OF_LINES("?4") " AND (o.state = ?5 OR ?5 IS NULL)")};
+    sql_start(store, &s, TEXT(filter->view->user_id), TEXT(last_id(page)),
+              INTEGER((int64_t)page->limit), TEXT(filter->view->line_ids), TEXT(filter->state));
     return outgoing_read_rows(store, &s, arena, rows, count);
 }
 
@@ -97,11 +114,13 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                             of_state = {.sql = LIST("NULL", "AND o.state = ?4")};
     static struct statement of_line = {.sql = LIST("NULL", "AND o.line_id = ?4")};
     static struct statement of_both = {.sql = LIST("NULL", "AND o.line_id = ?4 AND o.state = ?5")};
-    struct parameter parameters[5] = {TEXT(filter->user_id), TEXT(last_id(page)),
+    struct parameter parameters[5] = {TEXT(filter->view->user_id), TEXT(last_id(page)),
                                       INTEGER((int64_t)page->limit)};
     size_t n = 3;
     if (filter->recipient)
         return list_of_recipient(store, arena, filter, page, rows, count);
+    if (filter->view->line_ids && !filter->line_id)
+        return list_of_lines(store, arena, filter, page, rows, count);
     if (filter->line_id)
         parameters[n++] = TEXT(filter->line_id);
     if (filter->state)
