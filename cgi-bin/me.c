@@ -67,23 +67,6 @@ static struct slice write_me(struct arena *arena, const struct me *me) {
     return json_written(&w);
 }
 
-/* Whether a listed line is of the account. */
-static bool has_line(const struct me *me, const char *account_id) {
-    for (size_t i = 0; i < me->line_count; i++)
-        if (strcmp(me->lines[i].account_id, account_id) == 0)
-            return true;
-    return false;
-}
-
-/* A caller who has some of the lines only sees their accounts. */
-static void keep_accounts_of_lines(struct me *me) {
-    size_t kept = 0;
-    for (size_t i = 0; i < me->account_count; i++)
-        if (has_line(me, me->accounts[i].id))
-            me->accounts[kept++] = me->accounts[i];
-    me->account_count = kept;
-}
-
 static int get_me(struct request *rq) {
     struct caller *caller = rq->caller;
     struct me me = {.user = &caller->user};
@@ -94,8 +77,6 @@ static int get_me(struct request *rq) {
         &me.lines, &me.line_count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    if (caller->view.line_ids)
-        keep_accounts_of_lines(&me);
     return reply_data(rq, write_me(rq->arena, &me));
 }
 

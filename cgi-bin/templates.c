@@ -428,9 +428,11 @@ static int post_sample(struct request *rq) {
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/templates",
-     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_templates, .query = list_query},
+     .scope = SCOPE_BASIC, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = get_templates, .query = list_query},
     {.method = "GET", .path = "/v2/templates/:name",
-     .scope = SCOPE_BASIC, .guard = &caller_guard, .handle = get_template, .query = lookup_query},
+     .scope = SCOPE_BASIC, .lines = LINES_LISTED, .guard = &caller_guard,
+     .handle = get_template, .query = lookup_query},
     {.method = "POST", .path = "/v2/templates",
      .trail = "template.create",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_new, .query = account_query,

@@ -306,6 +306,22 @@ changes_no_other() {
     assert_json .data.state '"cancelled"'
 }
 
+@test "a caller with lines lists the templates of the accounts of these, and of no other account" {
+    local other
+    switchboard account add "$EMAIL" --waba-id 990001 --name Other <<<"$PLATFORM_TOKEN" >/dev/null
+    other=$(db "SELECT id FROM account WHERE waba_id = '990001'")
+    as_key GET /v2/templates
+    assert_success
+    as_key GET "/v2/templates?accountId=$ACCOUNT"
+    assert_success
+    as_key GET "/v2/templates?accountId=$other"
+    assert_error 403 FORBIDDEN accountId
+    as_key GET "/v2/templates?phoneNumberId=$FOREIGN"
+    assert_error 403 FORBIDDEN
+    as_key GET /v2/me
+    ! grep -qF "$other" "$body" || fail_answer 'it has the other account'
+}
+
 # --- the choice ---
 
 @test "POST and PATCH /v2/tokens choose lines of the user, which count from the answer on" {

@@ -254,10 +254,36 @@ int auth_check_blocked(struct request *rq, enum store_result result, bool blocke
     return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
 }
 
+/* Whether one of the lines is of the account. */
+static bool has_line(const struct line *lines, size_t count, const char *account_id) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(lines[i].account_id, account_id) == 0)
+            return true;
+    return false;
+}
+
+/* A caller who has some of the lines only sees their accounts. */
+static enum store_result keep_accounts_of_lines(struct request *rq, struct store_account *accounts,
+                                                size_t *count) {
+    const struct caller *caller = rq->caller;
+    const struct line_filter filter = {.view = &caller->view, .is_without_archived = true};
+    struct line *lines;
+    size_t line_count, kept = 0;
+    enum store_result result =
+        store_list_lines(caller->store, rq->arena, &filter, &lines, &line_count);
+    for (size_t i = 0; result == STORE_OK && i < *count; i++)
+        if (has_line(lines, line_count, accounts[i].id))
+            accounts[kept++] = accounts[i];
+    *count = kept;
+    return result;
+}
+
 int auth_list_accounts(struct request *rq, struct store_account **accounts, size_t *count) {
     const struct caller *caller = rq->caller;
     enum store_result result =
         store_list_accounts(caller->store, rq->arena, caller->user.id, accounts, count);
+    if (result == STORE_OK && caller->view.line_ids)
+        result = keep_accounts_of_lines(rq, *accounts, count);
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 

@@ -72,7 +72,8 @@ int auth_fail_line(struct request *rq);
  * (spec 4.3). Returns 0, or -1 after failing the request. */
 int auth_check_blocked(struct request *rq, enum store_result result, bool blocked);
 
-/* Lists the caller's accounts, in the request's memory. Returns 0, or -1 after failing the request.
+/* Lists the caller's accounts, of some lines those that have one of these, in the request's memory.
+ * Returns 0, or -1 after failing the request.
  */
 int auth_list_accounts(struct request *rq, struct store_account **accounts, size_t *count);
 

@@ -1,13 +1,17 @@
 #include "api/selector.h"
 
 static int find_account(struct request *rq, const char *id, struct store_account *account) {
-    const struct caller *caller = rq->caller;
-    enum store_result result =
-        store_find_account(caller->store, rq->arena, caller->user.id, id, account);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, FORBIDDEN,
-                    "accountId is not a business account of this token; see GET /v2/me.");
-    return result == STORE_OK ? 0 : state_fail(rq, result);
+    struct store_account *accounts;
+    size_t count;
+    if (auth_list_accounts(rq, &accounts, &count))
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(accounts[i].id, id) == 0) {
+            *account = accounts[i];
+            return 0;
+        }
+    return fail(rq, FORBIDDEN,
+                "accountId is not a business account of this token; see GET /v2/me.");
 }
 
 /* Finds the account that the query selects. Returns 1 when there is a selector, 0 when there is
