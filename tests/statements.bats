@@ -259,7 +259,7 @@ flat() {
     flat 'SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND failed' "'usr_fill'" $far "''" 25 NULL NULL 0
     flat 'SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND assignee_id =' "'usr_fill'" $far "''" 25 NULL "'mbr_fill'"
     flat 'SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND assignee_id IS' "'usr_fill'" $far "''" 25 NULL
-    flat 'SELECT id FROM thread WHERE user_id = ?1 AND assignee_id' "'usr_fill'" "'mbr_fill'" 5
+    flat 'SELECT id FROM thread WHERE user_id = ?1 AND assignee_id' "'usr_fill'" "'mbr_fill'" 5 "''"
     flat 'SELECT id, waiting_since FROM thread WHERE line_id' "'lin_fill'" 0 "''" 25 0 0 NULL
     flat 'UPDATE thread SET answered_at' "'thr_00000000000000000000000005'"
     flat 'UPDATE thread SET waiting_since' "'thr_00000000000000000000000005'"
