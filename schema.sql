@@ -465,7 +465,7 @@ CREATE TABLE webhook (
     code            BLOB,                                     -- sealed; NULL when unset
     previous_code   BLOB,                                     -- sealed; still signs until previous_until
     previous_until  INTEGER,
-    event_types     TEXT,                                     -- NULL: all but message.status
+    event_types     TEXT,                                     -- NULL: those that are on (event_type.h)
     account_id      TEXT REFERENCES account (id),             -- only what is of it; NULL: of all. With
                                                               -- line_ids NULL, not of the lines that
                                                               -- another webhook of the account names
@@ -926,6 +926,7 @@ CREATE TABLE outgoing (
     campaign_id TEXT REFERENCES campaign (id), -- NULL: a single send
     created_at  INTEGER NOT NULL,
     finished_at INTEGER,
+    report_at   INTEGER,              -- when its outcome becomes an event; NULL: it is none any more
     -- for the platform; '' once the message is stored; last, so that the others are read without it
     body        BLOB NOT NULL
 ) STRICT;
@@ -935,6 +936,7 @@ CREATE INDEX outgoing_recipient ON outgoing (account_id, recipient, line_id, sen
     WHERE finished_at IS NULL;
 CREATE INDEX outgoing_taken ON outgoing (taken_by, take_id) WHERE state = 'sending';
 CREATE INDEX outgoing_unrecorded ON outgoing (id) WHERE state = 'accepted' AND is_recorded = 0;
+CREATE INDEX outgoing_report ON outgoing (report_at) WHERE report_at IS NOT NULL;
 CREATE INDEX outgoing_user ON outgoing (user_id, id);
 CREATE INDEX outgoing_user_state ON outgoing (user_id, state, id);
 CREATE INDEX outgoing_line ON outgoing (user_id, line_id, id);

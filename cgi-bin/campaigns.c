@@ -13,7 +13,9 @@
 #include "api/sender_check.h"
 #include "api/template_find.h"
 #include "base/http_client.h"
+#include "payload/campaign_json.h"
 #include "payload/columns.h"
+#include "payload/event_body.h"
 #include "store/campaign.h"
 
 enum {
@@ -25,108 +27,6 @@ enum {
     LATE_MS = 60 * SECOND, /* a sendAt that is over for less is now: clocks differ */
     RATE_MOST = 1000,
 };
-
-/* --- the object of a campaign --- */
-
-static void write_text(struct json_writer *out, const char *name, const char *text) {
-    if (text)
-        json_write_text(out, name, text);
-    else
-        json_write_null(out, name);
-}
-
-/* A campaign whose time has not come is `scheduled`. */
-static const char *state_of(const struct request *rq, const struct store_campaign *campaign) {
-    return strcmp(campaign->state, "running") == 0 && campaign->start_at > rq->now
-               ? "scheduled"
-               : campaign->state;
-}
-
-static void write_members(struct json_writer *out, const struct request *rq,
-                          const struct store_campaign *campaign) {
-    json_write_text(out, "id", campaign->id);
-    json_write_text(out, "name", campaign->name);
-    json_write_text(out, "state", state_of(rq, campaign));
-    write_text(out, "reason", campaign->reason);
-    json_write_text(out, "phoneNumberId", campaign->phone_number_id);
-    json_write_text(out, "templateName", campaign->template_name);
-    json_write_text(out, "language", campaign->language);
-    write_text(out, "category", campaign->category);
-    json_write_raw(out, "components", campaign->components);
-    if (campaign->rate)
-        json_write_integer(out, "rate", campaign->rate);
-    else
-        json_write_null(out, "rate");
-    json_write_integer(out, "validFor", campaign->valid_ms / SECOND);
-    json_write_time(out, "createdAt", campaign->created_at);
-    json_write_time_or_null(out, "sendAt", campaign->start_at);
-    json_write_time_or_null(out, "finishedAt", campaign->finished_at);
-}
-
-/* The counts of the answer. */
-static const char *const states[] = {"waiting", "queued",  "sending",   "accepted",   "failed",
-                                     "unknown", "expired", "cancelled", "suppressed", NULL};
-static const char *const deliveries[] = {"held", "sent", "delivered", "read", "failed", NULL};
-
-struct counts {
-    const struct store_campaign_count *list;
-    size_t n;
-};
-
-static int64_t count_of(const struct counts *counts, enum campaign_measure measure,
-                        const char *name) {
-    for (size_t i = 0; i < counts->n; i++)
-        if (counts->list[i].measure == measure && strcmp(counts->list[i].name, name) == 0)
-            return counts->list[i].count;
-    return 0;
-}
-
-/* What has not been moved to outgoing when a campaign was cancelled was cancelled with it. */
-static int64_t count_state(const struct store_campaign *campaign, const struct counts *counts,
-                           const char *state) {
-    const bool is_cancelled = strcmp(campaign->state, "cancelled") == 0;
-    if (is_cancelled && strcmp(state, "waiting") == 0)
-        return 0;
-    const bool is_sum = is_cancelled && strcmp(state, "cancelled") == 0;
-    return count_of(counts, CAMPAIGN_STATE, state) +
-           (is_sum ? count_of(counts, CAMPAIGN_STATE, "waiting") : 0);
-}
-
-/* The codes, the most frequent one first. */
-static int compare_counts(const void *a, const void *b) {
-    const struct store_campaign_count *first = a, *second = b;
-    return first->count != second->count ? (first->count < second->count ? 1 : -1)
-                                         : strcmp(first->name, second->name);
-}
-
-static void write_errors(struct json_writer *out, struct store_campaign_count *list, size_t n) {
-    if (n)
-        qsort(list, n, sizeof *list, compare_counts);
-    json_write_array(out, "errors");
-    for (size_t i = 0; i < n && list[i].count > 0; i++) {
-        if (list[i].measure != CAMPAIGN_CODE)
-            continue;
-        json_write_object(out, NULL);
-        json_write_raw(out, "code", slice_of(list[i].name));
-        json_write_integer(out, "count", list[i].count);
-        json_write_end(out);
-    }
-    json_write_end(out);
-}
-
-static void write_counts(struct json_writer *out, const struct store_campaign *campaign,
-                         struct store_campaign_count *list, size_t n) {
-    const struct counts counts = {list, n};
-    json_write_object(out, "counts");
-    for (size_t i = 0; states[i]; i++)
-        json_write_integer(out, states[i], count_state(campaign, &counts, states[i]));
-    json_write_end(out);
-    json_write_object(out, "delivery");
-    for (size_t i = 0; deliveries[i]; i++)
-        json_write_integer(out, deliveries[i], count_of(&counts, CAMPAIGN_STATUS, deliveries[i]));
-    json_write_end(out);
-    write_errors(out, list, n);
-}
 
 /* --- GET --- */
 
@@ -158,8 +58,8 @@ static int reply_with(struct request *rq, const char *id, struct slice warnings)
         return fail_campaign(rq, result);
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
-    write_members(&data, rq, &campaign);
-    write_counts(&data, &campaign, counts, count);
+    campaign_json_write(&data, &campaign, rq->now);
+    campaign_json_write_counts(&data, &campaign, counts, count);
     if (warnings.p)
         json_write_raw(&data, "warnings", warnings);
     json_write_end(&data);
@@ -192,7 +92,7 @@ static int get_campaigns(struct request *rq) {
     paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++) {
         json_write_object(&data, NULL);
-        write_members(&data, rq, &rows[i]);
+        campaign_json_write(&data, &rows[i], rq->now);
         json_write_end(&data);
     }
     return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
@@ -342,8 +242,8 @@ static const struct field no_fields[] = {{0}};
 static int change_with(struct request *rq, enum campaign_deed deed, int64_t start_at,
                        struct slice warnings) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
-    enum store_result result =
-        store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, start_at, rq->now);
+    enum store_result result = store_change_campaign(rq->caller->store, rq->caller->user.id, id,
+                                                     deed, start_at, rq->now, event_body);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "The state of the campaign does not allow that; GET /v2/campaigns/:campaignId "
@@ -362,9 +262,11 @@ static int count_ahead(struct request *rq, const char *id, int64_t *ahead) {
     enum store_result result = store_count_campaign(rq->caller->store, rq->arena, id, &list, &n);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const struct counts counts = {list, n};
-    *ahead =
-        count_of(&counts, CAMPAIGN_STATE, "waiting") + count_of(&counts, CAMPAIGN_STATE, "queued");
+    *ahead = 0;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].measure == CAMPAIGN_STATE &&
+            (strcmp(list[i].name, "waiting") == 0 || strcmp(list[i].name, "queued") == 0))
+            *ahead += list[i].count;
     return 0;
 }
 

@@ -7,6 +7,7 @@
 # starts first
 load helpers/all
 load helpers/courier
+load helpers/sender
 load helpers/webhook
 
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
@@ -180,6 +181,24 @@ is_reported() {
     grep -q '^contract: this exception is not needed' <<<"$output" || fail "$output"
 }
 
+# Ends a queued send and a campaign.
+finish_outgoing() {
+    local who="\"phoneNumberId\":\"$LINE\",\"to\":\"$P1\""
+    have_pulse
+    queue late
+    start_sender
+    eventually row_is "$out" accepted
+    stop_sender
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"72\",
+        \"name\":\"plain\",\"language\":\"de\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
+        \"components\":[{\"type\":\"BODY\",\"text\":\"x\"}]}]}" >/dev/null
+    api POST /v2/campaigns -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"x\",
+        \"templateName\":\"plain\",\"language\":\"de\"}"
+    api POST "/v2/campaigns/$(jq -r .data.id "$body")/cancel" -d '{}'
+    assert_success
+    courier_once >/dev/null # adds the event of the send
+}
+
 @test "every event of the document is delivered" {
     start_receiver EVENTS
     api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$EVENTS_URL/e\",\"webhookCode\":\"code\"}"
@@ -187,6 +206,8 @@ is_reported() {
     switchboard event enable message.status "$EMAIL" >/dev/null
     switchboard event enable contact.erased "$EMAIL" >/dev/null
     switchboard event enable template.status "$EMAIL" >/dev/null
+    switchboard event enable outgoing.finished "$EMAIL" >/dev/null
+    switchboard event enable campaign.changed "$EMAIL" >/dev/null
     switchboard event test "$EMAIL" >/dev/null
     take "$(payload "$(inbound wamid.ad "$P1" "$B1" '"type":"text","text":{"body":"Hi"},
         "referral":{"source_type":"ad","source_id":"1","source_url":"https://example.com/"}')")"
@@ -198,6 +219,7 @@ is_reported() {
     take "$(payload "$(account_change message_template_status_update '{"event":"PAUSED",
         "message_template_id":1,"message_template_name":"t","message_template_language":"en",
         "reason":"NONE"}')")"
+    finish_outgoing
     courier_once >/dev/null
     for contact in $(switchboard contact list --json | jq -r '.[].id'); do
         switchboard contact erase "$contact" >/dev/null

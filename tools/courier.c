@@ -5,9 +5,9 @@
  * One resident process. It looks for due events when it is notified through the wake socket
  * (wake.h), and once a second. Several couriers may run at once: they share the work by leases in
  * the database. It also stores the records of sends that the database did not take
- * (kept_records.h) and the last uses of scoped tokens (token_uses.h), tends the database
- * (store_tend), and deletes old events that have ended and old idempotency keys. See
- * `courier --help`.
+ * (kept_records.h) and the last uses of scoped tokens (token_uses.h), adds the events of queued
+ * sends that have ended, tends the database (store_tend), and deletes old events that have ended
+ * and old idempotency keys. See `courier --help`.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +25,7 @@
 #include "store/erasure.h"
 #include "store/heartbeat.h"
 #include "store/housekeeping.h"
+#include "store/outgoing.h"
 #include "store/retention.h"
 
 enum {
@@ -51,7 +52,8 @@ struct courier {
     bool may_be_due;                      /* there may be due events: exchange looks for them */
     char beaten_keys[KEYRING_NAMES_SIZE]; /* of the last heartbeat */
     /* monotonic times */
-    int64_t next_tick, next_beat, next_prune, next_erase, next_mend, next_kept, next_uses;
+    int64_t next_tick, next_beat, next_prune, next_erase, next_mend, next_kept, next_uses,
+        next_report;
 };
 
 /* --- maintenance of the database, a part of it at every tick --- */
@@ -124,6 +126,17 @@ static void erase(struct courier *courier, struct store *store, int64_t now) {
     schedule(courier, result, done, now, ERASE_MS, &courier->next_erase);
 }
 
+/* Adds the events of the queued sends that have ended; this tick delivers them. */
+static void report(struct courier *courier, struct store *store, int64_t now) {
+    enum store_result result = STORE_OK;
+    size_t reported = 1;
+    if (now < courier->next_report)
+        return;
+    while (result == STORE_OK && reported && clock_monotonic() < task_end(courier, now))
+        result = store_report_outgoing(store, clock_now(), event_body, &reported);
+    schedule(courier, result, reported, now, 0, &courier->next_report);
+}
+
 static void mend(struct courier *courier, struct store *store, int64_t now) {
     enum store_result result = STORE_OK;
     size_t mended = 1;
@@ -166,7 +179,7 @@ static void tend(struct courier *courier, struct store *store, int64_t now) {
 
 static void maintain(struct courier *courier, int64_t now) {
     static void (*const tasks[])(struct courier *, struct store *, int64_t) = {
-        beat, store_kept, mend, prune, erase, store_uses, tend};
+        beat, store_kept, report, mend, prune, erase, store_uses, tend};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         struct store *store = resources_store(&courier->resident.resources);
         if (store)

@@ -236,7 +236,7 @@ static int read_times(struct request *rq, struct send_times *times) {
 static int reply_queued(struct request *rq, const struct store_outgoing *row) {
     struct json_writer data;
     json_write_start(&data, rq->arena);
-    outgoing_json_write_queued(&data, row);
+    outgoing_json_write_queued(&data, NULL, row);
     reply_header(rq, "Location", arena_printf(rq->arena, "/v2/outgoing/%s", row->id));
     if (prefers_async())
         reply_header(rq, "Preference-Applied", "respond-async");

@@ -97,6 +97,11 @@ bool sql_conflicted(const struct store *store) {
     return store->failure == STORE_CONFLICT;
 }
 
+void sql_latch(struct store *store, enum store_result result) {
+    if (!store->failure)
+        store->failure = result;
+}
+
 void sql_abandon(struct store *store) {
     if (!store->failure)
         store->failure = sql_refuse(store, STORE_UNKNOWN, "the transaction was abandoned");

@@ -82,6 +82,9 @@ bool sql_is_within_limit(struct store *store, int64_t own);
 /* Makes the open transaction fail, if it has not failed already. */
 void sql_abandon(struct store *store);
 
+/* Latches the result of a call that ended with sql_result, and was made within the transaction. */
+void sql_latch(struct store *store, enum store_result result);
+
 /* The number of rows changed by the last statement. */
 int sql_changes(const struct store *store);
 

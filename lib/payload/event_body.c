@@ -1,6 +1,8 @@
 #include "payload/event_body.h"
 
+#include "payload/campaign_json.h"
 #include "payload/contact_json.h"
+#include "payload/outgoing_json.h"
 
 /* All keys are always present; an unknown value is null. */
 static void write_contact(struct json_writer *w, const struct store_event *event) {
@@ -34,6 +36,24 @@ static void write_template(struct json_writer *w, const struct template_change *
     json_write_raw(w, "raw", template->raw);
 }
 
+static void write_campaign(struct json_writer *w, const struct campaign_change *change,
+                           int64_t now) {
+    json_write_object(w, "campaign");
+    campaign_json_write(w, &change->campaign, now);
+    campaign_json_write_counts(w, &change->campaign, change->counts, change->count);
+    json_write_end(w);
+}
+
+/* The objects of which an event has one at most. */
+static void write_subject(struct json_writer *w, const struct store_event *event) {
+    if (event->template)
+        write_template(w, event->template);
+    if (event->outgoing)
+        outgoing_json_write_queued(w, "outgoing", event->outgoing);
+    if (event->campaign)
+        write_campaign(w, event->campaign, event->now);
+}
+
 struct slice event_body(struct arena *arena, const struct store_event *event) {
     struct json_writer w;
     if (event->is_forward)
@@ -57,8 +77,7 @@ struct slice event_body(struct arena *arena, const struct store_event *event) {
     write_raw(&w, "status", event->status);
     write_raw(&w, "referral", event->referral);
     write_raw(&w, "leadEvent", event->lead_event);
-    if (event->template)
-        write_template(&w, event->template);
+    write_subject(&w, event);
     if (event->source)
         json_write_text(&w, "messageId", event->wamid);
     json_write_end(&w);

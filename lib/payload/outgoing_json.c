@@ -42,8 +42,9 @@ void outgoing_json_write(struct json_writer *out, const struct store_outgoing *r
     json_write_end(out);
 }
 
-void outgoing_json_write_queued(struct json_writer *out, const struct store_outgoing *row) {
-    json_write_object(out, NULL);
+void outgoing_json_write_queued(struct json_writer *out, const char *name,
+                                const struct store_outgoing *row) {
+    json_write_object(out, name);
     write_members(out, row);
     json_write_end(out);
 }

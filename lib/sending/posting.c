@@ -11,6 +11,7 @@
 #include "base/seal.h"
 #include "delivery/kept_record.h"
 #include "payload/attachment.h"
+#include "payload/event_body.h"
 #include "payload/graph_send.h"
 #include "payload/send_answer.h"
 #include "store/campaign.h"
@@ -113,6 +114,7 @@ static enum store_result end_row(const struct posting *posting, struct store *st
     outcome.owner = posting->owner;
     outcome.take_id = flight->take_id;
     outcome.now = clock_now();
+    outcome.write = event_body;
     log_end(flight, outcome.state, outcome.reason);
     const enum store_result result = store_end_outgoing(store, &outcome);
     if (result == STORE_OK)
@@ -301,7 +303,8 @@ enum store_result posting_feed(struct posting *posting, struct store *store) {
     char after[ID_SIZE] = "";
     while (result == STORE_OK) {
         size_t moved;
-        result = store_feed_campaign(store, &posting->planning, after, clock_now(), &moved);
+        result =
+            store_feed_campaign(store, &posting->planning, after, clock_now(), event_body, &moved);
         arena_reset(&posting->planning);
     }
     return result == STORE_NOT_FOUND ? STORE_OK : result;

@@ -12,6 +12,7 @@
 #define SWITCHBOARD_STORE_CAMPAIGN_H
 
 #include "store/actor.h"
+#include "store/event.h"
 #include "store/listing.h"
 
 enum {
@@ -57,6 +58,13 @@ struct store_campaign_count {
 enum store_result store_count_campaign(struct store *store, struct arena *arena, const char *id,
                                        struct store_campaign_count **counts, size_t *count);
 
+/* What the event campaign.changed shows. */
+struct campaign_change {
+    struct store_campaign campaign;
+    struct store_campaign_count *counts;
+    size_t count;
+};
+
 struct store_campaign_recipient {
     const char *recipient;
     struct slice body;
@@ -98,20 +106,22 @@ enum store_result store_list_campaign_outcomes(struct store *store, struct arena
                                                struct store_campaign_outcome **outcomes,
                                                size_t *count);
 
-/* What a client does to a campaign. Each may be repeated. */
+/* What a client does to a campaign. Each may be repeated. Each change of a state adds an event
+ * campaign.changed, here and below, with a body that `write` makes. */
 enum campaign_deed { CAMPAIGN_START, CAMPAIGN_PAUSE, CAMPAIGN_RESUME, CAMPAIGN_CANCEL };
 
 /* Does it; `start_at` is of CAMPAIGN_START. STORE_NOT_FOUND: the user has no such campaign.
  * STORE_CONFLICT: its state does not allow it. */
 enum store_result store_change_campaign(struct store *store, const char *user_id, const char *id,
-                                        enum campaign_deed deed, int64_t start_at, int64_t now);
+                                        enum campaign_deed deed, int64_t start_at, int64_t now,
+                                        event_writer *write);
 
 /* --- the sender --- */
 
 /* Moves recipients of the next running campaign after `after` (an id, which it replaces) to
  * outgoing, or finishes it. STORE_NOT_FOUND: there is no further one. */
 enum store_result store_feed_campaign(struct store *store, struct arena *arena, char after[ID_SIZE],
-                                      int64_t now, size_t *moved);
+                                      int64_t now, event_writer *write, size_t *moved);
 
 /* Deletes what belongs to campaigns that ended long ago, some hundreds of rows at once: regular
  * work (chore.h). */

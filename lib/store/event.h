@@ -14,6 +14,9 @@ struct template_change {
     struct slice raw;             /* the platform's object */
 };
 
+struct store_outgoing;  /* outgoing.h */
+struct campaign_change; /* campaign.h */
+
 /* The contents of an event. A member that does not apply is NULL or empty. */
 struct store_event {
     const char *type;    /* of event_type.h, or TEST_EVENT_TYPE */
@@ -31,6 +34,8 @@ struct store_event {
     struct slice referral;                  /* lead.created, source ad */
     struct slice lead_event;                /* lead.created, source lead_event */
     const struct template_change *template; /* template.status; NULL: another type */
+    const struct store_outgoing *outgoing;  /* outgoing.finished; NULL: another type */
+    const struct campaign_change *campaign; /* campaign.changed; NULL: another type */
 };
 
 /* Makes the body of an event whose sequence is set; the result is in `arena`. */

@@ -11,7 +11,9 @@
     ROW(ON, "lead.created", "A new lead.")                                                         \
     ROW(OFF, "message.status", "A status of a sent message.")                                      \
     ROW(OFF, "contact.erased", "A contact was erased.")                                            \
-    ROW(OFF, "template.status", "A template changed at the platform.")
+    ROW(OFF, "template.status", "A template changed at the platform.")                             \
+    ROW(OFF, "outgoing.finished", "A queued send has an outcome.")                                 \
+    ROW(OFF, "campaign.changed", "A campaign changed its state.")
 
 /* The names of one state as words, each after a space: EVENT_TYPES_ON is " message.received ...".
  */

@@ -13,6 +13,7 @@
 #define SWITCHBOARD_STORE_OUTGOING_H
 
 #include "store/actor.h"
+#include "store/event.h"
 #include "store/listing.h"
 
 struct store_outgoing {
@@ -130,7 +131,8 @@ struct outgoing_outcome {
     int64_t next_at, now;
     enum outgoing_pause pause; /* with `pause_reason` */
     const char *pause_reason;
-    bool opts_out; /* the platform says that the recipient wants no marketing (opt_out.h) */
+    bool opts_out;       /* the platform says that the recipient wants no marketing (opt_out.h) */
+    event_writer *write; /* of the events of the campaigns that pause */
 };
 
 /* Stores it, unless a status has shown meanwhile that the message was accepted, or another sender
@@ -148,7 +150,14 @@ enum store_result store_has_waiting_outgoing(struct store *store, bool *waits);
 /* Makes the rows that wait or are being sent unknown, with the reason `restored`: they are of a
  * backup, and may have been sent since; for the same reason campaigns that have not ended are
  * cancelled. Some hundreds at once. */
-enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held);
+enum store_result store_hold_outgoing(struct store *store, int64_t now, event_writer *write,
+                                      size_t *held);
+
+/* Adds the events outgoing.finished of single sends that have ended, some dozens at once. The
+ * transaction in which a send ends marks it, so none is lost; one whose outcome is unknown is
+ * marked for some minutes later, since a status may show meanwhile that it was accepted. */
+enum store_result store_report_outgoing(struct store *store, int64_t now, event_writer *write,
+                                        size_t *reported);
 
 /* Deletes rows that ended long ago, some hundreds at once: regular work (chore.h). */
 enum store_result store_delete_old_outgoing(struct store *store, int64_t now, size_t *removed);

@@ -507,7 +507,8 @@ static inline void take_outgoing(const char *owner) {
                                                                   .owner = owner,
                                                                   .take_id = take_id,
                                                                   .state = "failed",
-                                                                  .now = now}));
+                                                                  .now = now,
+                                                                  .write = write_event}));
 }
 
 static inline void send_outgoing(int twin, int round) {
@@ -523,7 +524,8 @@ static inline void send_outgoing(int twin, int round) {
     may(store_cancel_outgoing(store, user_id, id, now), STORE_CONFLICT);
     retry_outgoing(id, twin);
     may(store_delete_old_outgoing(store, now, &count), STORE_BUSY);
-    does(store_hold_outgoing(store, now, &count));
+    does(store_report_outgoing(store, now + 1200000, write_event, &count));
+    does(store_hold_outgoing(store, now, write_event, &count));
 }
 
 static inline void verify_outgoing(int rounds) {
@@ -544,7 +546,7 @@ static inline void add_recipients(const struct store_campaign *campaign) {
 }
 
 static inline void change_campaign(const char *id, enum campaign_deed deed) {
-    may(store_change_campaign(store, user_id, id, deed, now, now), STORE_CONFLICT);
+    may(store_change_campaign(store, user_id, id, deed, now, now, write_event), STORE_CONFLICT);
 }
 
 static inline void run_campaign(int twin, int round) {
@@ -567,7 +569,7 @@ static inline void run_campaign(int twin, int round) {
         change_campaign(campaign.id, CAMPAIGN_PAUSE);
         change_campaign(campaign.id, CAMPAIGN_RESUME);
     }
-    may(store_feed_campaign(store, &scratch, after, now + 1, &count), STORE_NOT_FOUND);
+    may(store_feed_campaign(store, &scratch, after, now + 1, write_event, &count), STORE_NOT_FOUND);
     if (twin == 3)
         change_campaign(campaign.id, CAMPAIGN_CANCEL);
     may(store_delete_old_campaigns(store, now, &count), STORE_BUSY);

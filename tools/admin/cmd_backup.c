@@ -8,6 +8,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/event_body.h"
 #include "store/outgoing.h"
 #include "store/sealed.h"
 #include "store/upkeep.h"
@@ -102,7 +103,7 @@ static enum store_result hold_copy(struct restoring *restoring) {
     size_t held = 1;
     enum store_result result = store_open(restoring->copy, &copy);
     while (result == STORE_OK && held)
-        result = store_hold_outgoing(copy, clock_now(), &held);
+        result = store_hold_outgoing(copy, clock_now(), event_body, &held);
     if (result != STORE_OK)
         fail("the queued sends of the backup cannot be held: %s", store_reason(copy));
     store_close(copy);

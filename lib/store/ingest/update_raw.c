@@ -193,8 +193,12 @@ static bool pause_campaigns(struct ingest *in, const struct update_template *rep
     const bool is_stopped =
         reported->status && after->status &&
         (strcmp(after->status, "PAUSED") == 0 || strcmp(after->status, "DISABLED") == 0);
-    return !is_stopped || campaign_pause_template(in->store, in->owner.account_id, reported->name,
-                                                  reported->language);
+    const struct stopped_template stopped = {.account_id = in->owner.account_id,
+                                             .name = reported->name,
+                                             .language = reported->language,
+                                             .now = in->now,
+                                             .write = in->write};
+    return !is_stopped || campaign_pause_template(in->store, &stopped);
 }
 
 bool ingest_template(struct ingest *in, struct store_update *update) {

@@ -11,9 +11,9 @@
 
 #include "store/chore.h"
 #include "store/deed.h"
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 #include "store/inbox/erased_mark.h"
+#include "store/life/erasing.h"
 #include "store/life/person.h"
 #include "store/life/removal.h"
 #include "store/note.h"
@@ -435,7 +435,7 @@ static bool erase_outgoing(struct erasing *e) {
     static struct statement list = {
         .sql = "SELECT id, recipient, body FROM outgoing WHERE account_id = ?1 AND id > ?2 "
                "AND created_at <= ?3 ORDER BY id LIMIT ?4"};
-    static struct campaign_change queued = {
+    static struct campaign_transition queued = {
         {.sql = "DELETE FROM outgoing WHERE id = ?1 AND state = 'queued' RETURNING campaign_id"},
         "queued",
         NULL};
@@ -462,7 +462,7 @@ static bool erase_recipients(struct erasing *e) {
     static struct statement list = {
         .sql = "SELECT id, recipient, body FROM campaign_recipient WHERE account_id = ?1 "
                "AND id > ?2 AND created_at <= ?3 ORDER BY id LIMIT ?4"};
-    static struct campaign_change waiting = {
+    static struct campaign_transition waiting = {
         {.sql = "DELETE FROM campaign_recipient WHERE id = ?1 RETURNING campaign_id"},
         "waiting",
         NULL};
@@ -534,16 +534,6 @@ static bool erase_refusals(struct erasing *e) {
 
 /* --- the end --- */
 
-static bool read_waba_id(struct erasing *e, const char **waba_id) {
-    static struct statement s = {.sql = "SELECT waba_id FROM account WHERE id = ?1"};
-    sql_start(e->store, &s, TEXT(e->account_id));
-    if (!sql_row(e->store, &s))
-        return false;
-    *waba_id = column_text(&s, 0, &e->arena);
-    sql_stop(&s);
-    return true;
-}
-
 static bool add_event(struct erasing *e) {
     struct store_event event = {.type = "contact.erased",
                                 .user_id = e->user_id,
@@ -552,22 +542,9 @@ static bool add_event(struct erasing *e) {
                                 .contact = {.id = e->contact_id}};
     struct buffer known = buffer_in(&e->arena);
     struct webhook_list webhooks;
-    char id[ID_SIZE] = "";
-    if (!read_waba_id(e, &event.waba_id) ||
-        !webhook_match_once(e->store, &known, e->user_id, &webhooks))
-        return false;
-    for (size_t i = 0; i < webhooks.count; i++) {
-        if (!webhook_match_event(&webhooks.list[i], event.type, NULL))
-            continue;
-        if (!*id) {
-            id_make(id, "evt_", e->now);
-            if (!outbox_add(e->store, &e->arena, &event, id, e->write, NULL))
-                return false;
-        }
-        if (!outbox_deliver(e->store, &event, id, webhooks.list[i].id, e->contact_id))
-            return false;
-    }
-    return true;
+    return event_entry_read_owner(e->store, &e->arena, &event) &&
+           webhook_match_once(e->store, &known, e->user_id, &webhooks) &&
+           event_entry_add(e->store, &e->arena, &webhooks, &event, e->contact_id, e->write);
 }
 
 /* Another process may have ended the erasure: then there is nothing to do. */
@@ -666,17 +643,26 @@ enum store_result store_erase_part(struct store *store, event_writer *write, int
     return result == STORE_OK && !*done ? forget_marks(store, now, done) : result;
 }
 
-enum store_result store_is_send_erased(struct store *store, struct arena *arena,
-                                       const struct store_send *send, bool *is_erased) {
+bool erasing_has(struct store *store, struct arena *arena, const char *account_id, int64_t since,
+                 const char *const *identities, size_t count) {
     static struct statement s = {.sql = "SELECT names FROM erasure WHERE account_id = ?1 "
                                         "AND ended_at IS NULL AND erased_at >= ?2"};
-    const struct erased_mark mark = erased_mark_of(arena, send->account_id, send->wamid);
-    *is_erased = erased_mark_is_set(store, &mark);
-    sql_start(store, &s, TEXT(send->account_id), INTEGER(send->now));
+    bool has = false;
+    sql_start(store, &s, TEXT(account_id), INTEGER(since));
     while (sql_row(store, &s)) {
         const struct person person = {slice_of(column_text(&s, 0, arena))};
-        *is_erased = *is_erased || person_has(&person, send->phone) ||
-                     person_has(&person, send->wa_id) || person_has(&person, send->bsuid);
+        for (size_t i = 0; i < count; i++)
+            has = has || person_has(&person, identities[i]);
     }
+    return has && !sql_failed(store);
+}
+
+enum store_result store_is_send_erased(struct store *store, struct arena *arena,
+                                       const struct store_send *send, bool *is_erased) {
+    const char *const identities[] = {send->phone, send->wa_id, send->bsuid};
+    const struct erased_mark mark = erased_mark_of(arena, send->account_id, send->wamid);
+    *is_erased = erased_mark_is_set(store, &mark);
+    *is_erased =
+        erasing_has(store, arena, send->account_id, send->now, identities, 3) || *is_erased;
     return sql_result(store);
 }

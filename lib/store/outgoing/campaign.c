@@ -6,7 +6,6 @@
 #include "engine/sql.h"
 #include "store/deed.h"
 #include "store/outgoing/campaign_count.h"
-#include "store/outgoing/outgoing_read.h"
 
 #define COLUMNS                                                                                    \
     "c.id, c.user_id, c.account_id, c.line_id, l.phone_number_id, c.name, c.template, "            \
@@ -180,58 +179,4 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
     return result != STORE_OK || outcome == STORE_OK
                ? result
                : sql_refuse(store, outcome, "the campaign takes no more recipients");
-}
-
-/* --- what a client does --- */
-
-/* Sends of the campaign that were moved to outgoing, and wait. */
-static bool cancel_rows(struct store *store, const char *id, int64_t now) {
-    static struct campaign_change rows = {
-        {.sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?2 WHERE campaign_id = ?1 "
-                "AND finished_at IS NULL AND state = 'queued' RETURNING campaign_id"},
-        "queued",
-        "cancelled"};
-    size_t cancelled = 0;
-    return campaign_count_run(store, &rows, &cancelled, TEXT(id), INTEGER(now));
-}
-
-#define CHANGE(set, where)                                                                         \
-    "UPDATE campaign SET reason = NULL, " set " WHERE id = ?1 AND user_id = ?2 AND ?3 > 0 "        \
-    "AND ?4 > 0 AND " where
-
-enum store_result store_change_campaign(struct store *store, const char *user_id, const char *id,
-                                        enum campaign_deed deed, int64_t start_at, int64_t now) {
-    static struct {
-        struct statement s;
-        const char *state; /* after it */
-    } deeds[] = {
-        [CAMPAIGN_START] = {{.sql = CHANGE("state = 'running', start_at = ?3", "state = 'draft'")},
-                            "running"},
-        [CAMPAIGN_PAUSE] = {{.sql = CHANGE("state = 'paused'", "state = 'running'")}, "paused"},
-        [CAMPAIGN_RESUME] = {{.sql = CHANGE("state = 'running'", "state = 'paused'")}, "running"},
-        [CAMPAIGN_CANCEL] = {{.sql = CHANGE("state = 'cancelled', finished_at = ?4",
-                                            "state IN ('draft', 'running', 'paused')")},
-                             "cancelled"},
-    };
-    static struct statement look = {
-        .sql = "SELECT state = ?3 FROM campaign WHERE id = ?1 AND user_id = ?2"};
-    enum store_result outcome = STORE_OK;
-    while (sql_transact(store)) {
-        bool exists = true;
-        outcome = STORE_OK;
-        if (!sql_run(store, &deeds[deed].s, TEXT(id), TEXT(user_id), INTEGER(start_at),
-                     INTEGER(now)))
-            continue;
-        if (sql_changes(store) > 0 ||
-            outgoing_is_in_state(store, &look, user_id, id, deeds[deed].state, &exists)) {
-            if (deed != CAMPAIGN_CANCEL || cancel_rows(store, id, now))
-                store_trail(store, user_id, id);
-        } else {
-            outcome = exists ? STORE_CONFLICT : STORE_NOT_FOUND;
-        }
-    }
-    const enum store_result result = sql_result(store);
-    return result != STORE_OK || outcome == STORE_OK
-               ? result
-               : sql_refuse(store, outcome, "the state of campaign %s does not allow that", id);
 }

@@ -61,7 +61,11 @@ bool campaign_count_state(struct store *store, const char *campaign_id, const ch
            (!to || campaign_count_rows(store, campaign_id, to, 1));
 }
 
-bool campaign_count_run_with(struct store *store, struct campaign_change *change, size_t *changed,
+bool campaign_count_write(struct store *store) {
+    return tally_write(store, &measures);
+}
+
+bool campaign_count_run_with(struct store *store, struct campaign_transition *change, size_t *changed,
                              const struct parameter *parameters, size_t count) {
     char campaign_id[ID_SIZE];
     sql_start_with(store, &change->s, parameters, count);

@@ -30,7 +30,7 @@ bool campaign_count_delivery(struct store *store, const char *campaign_id, const
 
 /* A statement that takes rows from one state to another, and returns the campaign of each
  * (`RETURNING campaign_id`). */
-struct campaign_change {
+struct campaign_transition {
     struct statement s;
     const char *from, *to; /* to NULL: it deletes them */
 };
@@ -40,7 +40,10 @@ struct campaign_change {
     campaign_count_run_with(store, change, changed, (const struct parameter[]){__VA_ARGS__},       \
                             sizeof((const struct parameter[]){__VA_ARGS__}) /                      \
                                 sizeof(struct parameter))
-bool campaign_count_run_with(struct store *store, struct campaign_change *change, size_t *changed,
+bool campaign_count_run_with(struct store *store, struct campaign_transition *change, size_t *changed,
                              const struct parameter *parameters, size_t count);
+
+/* Writes what is collected, before counts are read in the transaction. */
+bool campaign_count_write(struct store *store);
 
 #endif

@@ -3,12 +3,14 @@
 #include "store/campaign.h"
 #include "store/chore.h"
 #include "store/outgoing/campaign_count.h"
+#include "store/outgoing/campaign_event.h"
 #include "store/outgoing/campaign_row.h"
 
 enum {
     SECOND = 1000,
     WAITING_MOST = 40,  /* rows of a campaign in outgoing: those that a line sends in a second */
     LATE_AT_ONCE = 500, /* of a campaign that has ended: they expire there */
+    PAUSED_MEMORY = 16 * 1024 * 1024,
 };
 
 /* A campaign that runs. */
@@ -121,15 +123,16 @@ static bool set_fed(struct store *store, const char *id, int64_t now) {
     return sql_run(store, &s, TEXT(id), INTEGER(now));
 }
 
-static bool finish(struct store *store, const char *id, int64_t now) {
+static bool finish(struct store *store, const char *id, int64_t now, event_writer *write) {
     static struct statement s = {
         .sql = "UPDATE campaign SET state = 'finished', finished_at = ?2 WHERE id = ?1 "
                "AND NOT EXISTS (SELECT 1 FROM campaign_recipient WHERE campaign_id = ?1)"};
-    return sql_run(store, &s, TEXT(id), INTEGER(now));
+    return sql_run(store, &s, TEXT(id), INTEGER(now)) &&
+           (!sql_changes(store) || campaign_event_add(store, id, now, write));
 }
 
 enum store_result store_feed_campaign(struct store *store, struct arena *arena, char after[ID_SIZE],
-                                      int64_t now, size_t *moved) {
+                                      int64_t now, event_writer *write, size_t *moved) {
     struct feed feed = {.id = ""};
     *moved = 0;
     const bool found = find_next(store, after, now, feed.id);
@@ -148,30 +151,57 @@ enum store_result store_feed_campaign(struct store *store, struct arena *arena, 
         if (*moved)
             set_fed(store, feed.id, now);
         else if (!waiting)
-            finish(store, feed.id, now);
+            finish(store, feed.id, now, write);
     }
     for (size_t i = 0; i < ID_SIZE; i++)
         after[i] = feed.id[i];
     return sql_result(store);
 }
 
-bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome) {
-#define PAUSE(which, of_row)                                                                       \
-    "UPDATE campaign SET state = 'paused', reason = ?2 WHERE state = 'running' "                   \
-    "AND " which " = (SELECT " of_row " FROM outgoing WHERE id = ?1)"
-    static struct statement own = {.sql = PAUSE("id", "campaign_id")},
-                            of_line = {.sql = PAUSE("line_id", "line_id")};
-    return sql_run(store, outcome->pause == PAUSE_LINE ? &of_line : &own, TEXT(outcome->id),
-                   TEXT(outcome->pause_reason));
+/* --- pauses --- */
+
+/* Pauses the running campaigns that the started statement selects. */
+static bool pause_listed(struct store *store, struct statement *list, const char *reason,
+                         int64_t now, event_writer *write) {
+    static struct statement s = {
+        .sql = "UPDATE campaign SET state = 'paused', reason = ?2 WHERE id = ?1 "
+               "AND state = 'running'"};
+    struct arena arena;
+    bool ok = true;
+    arena_init(&arena, PAUSED_MEMORY, NULL);
+    struct buffer ids = buffer_in(&arena);
+    while (sql_row(store, list)) {
+        const char *id = column_text(list, 0, &arena);
+        buffer_add(&ids, &id, sizeof id);
+    }
+    for (size_t i = 0; ok && i < ids.n / sizeof(char *); i++) {
+        const char *id = ((const char **)(void *)ids.p)[i];
+        ok = sql_run(store, &s, TEXT(id), TEXT(reason)) &&
+             (!sql_changes(store) || campaign_event_add(store, id, now, write));
+    }
+    arena_free(&arena);
+    return ok && !sql_failed(store);
 }
 
-bool campaign_pause_template(struct store *store, const char *account_id, const char *name,
-                             const char *language) {
-    static struct statement s = {
-        .sql = "UPDATE campaign SET state = 'paused', reason = 'template' WHERE state = 'running' "
+bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome) {
+#define RUNNING(which, of_row)                                                                     \
+    "SELECT id FROM campaign WHERE state = 'running' "                                             \
+    "AND " which " = (SELECT " of_row " FROM outgoing WHERE id = ?1)"
+    static struct statement own = {.sql = RUNNING("id", "campaign_id")},
+                            of_line = {.sql = RUNNING("line_id", "line_id")};
+    struct statement *const list = outcome->pause == PAUSE_LINE ? &of_line : &own;
+    sql_start(store, list, TEXT(outcome->id));
+    return pause_listed(store, list, outcome->pause_reason, outcome->now, outcome->write);
+}
+
+bool campaign_pause_template(struct store *store, const struct stopped_template *template) {
+    static struct statement list = {
+        .sql = "SELECT id FROM campaign WHERE state = 'running' "
                "AND line_id IN (SELECT id FROM line WHERE account_id = ?1) AND template = ?2 "
                "AND replace(language, '-', '_') = ?3"};
-    return sql_run_later(store, &s, TEXT(account_id), TEXT(name), TEXT(language));
+    sql_start(store, &list, TEXT(template->account_id), TEXT(template->name),
+              TEXT(template->language));
+    return pause_listed(store, &list, "template", template->now, template->write);
 }
 
 /* --- what is deleted --- */

@@ -9,9 +9,14 @@
  * on failure. */
 bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome);
 
-/* Pauses the running campaigns of a template that the platform has paused or disabled; `language`
- * with an underscore. False on failure. */
-bool campaign_pause_template(struct store *store, const char *account_id, const char *name,
-                             const char *language);
+/* Pauses the running campaigns of a template that the platform has paused or disabled. False on
+ * failure. */
+struct stopped_template {
+    const char *account_id, *name;
+    const char *language; /* with an underscore */
+    int64_t now;
+    event_writer *write;
+};
+bool campaign_pause_template(struct store *store, const struct stopped_template *template);
 
 #endif

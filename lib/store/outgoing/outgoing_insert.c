@@ -51,7 +51,7 @@ enum store_result store_retry_outgoing(struct store *store, const struct store_o
 
 enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
                                         int64_t now) {
-    static struct campaign_change row = {
+    static struct campaign_transition row = {
         {.sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?3 WHERE id = ?1 "
                 "AND user_id = ?2 AND state = 'queued' RETURNING campaign_id"},
         "queued",

@@ -5,6 +5,11 @@
 #include "engine/sql.h"
 #include "store/store.h"
 
+/* SQL: when the outcome of a row is reported, if it is a single send, which ended at ?n; that of an
+ * unknown one 10 minutes later. */
+#define OUTGOING_REPORT(at)         "CASE WHEN campaign_id IS NULL THEN CAST(" at " AS BIGINT) END"
+#define OUTGOING_REPORT_UNKNOWN(at) OUTGOING_REPORT(at) " + 600000"
+
 /* What a status has to know of the row of its message. */
 struct outgoing_row {
     char campaign_id[ID_SIZE]; /* "": of none */

@@ -4,8 +4,10 @@
 #include "engine/sql.h"
 #include "store/outgoing.h"
 #include "store/outgoing/campaign_count.h"
+#include "store/outgoing/campaign_event.h"
 #include "store/outgoing/campaign_row.h"
 #include "store/outgoing/outgoing_read.h"
+#include "store/outgoing/outgoing_row.h"
 
 enum { ROWS_AT_ONCE = 500 };
 
@@ -24,9 +26,10 @@ static bool take_lease(struct store *store, const char *owner, int64_t now) {
 
 /* Rows that other senders were sending: those have ended, or have lost the lease. */
 static bool give_up(struct store *store, const char *owner, int64_t now) {
-    static struct campaign_change rows = {
-        {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'interrupted', finished_at = ?2 "
-                "WHERE state = 'sending' AND taken_by <> ?1 RETURNING campaign_id"},
+    static struct campaign_transition rows = {
+        {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'interrupted', finished_at = ?2, "
+                "report_at = " OUTGOING_REPORT_UNKNOWN(
+                    "?2") " WHERE state = 'sending' AND taken_by <> ?1 RETURNING campaign_id"},
         "sending",
         "unknown"};
     size_t given_up = 0;
@@ -87,9 +90,10 @@ enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t
     "SELECT id FROM outgoing WHERE finished_at IS NULL AND expires_at <= ?1 "                      \
     "AND state = 'queued' ORDER BY expires_at LIMIT ?2"
     static struct statement find = {.sql = LATE};
-    static struct campaign_change late = {
-        {.sql = "UPDATE outgoing SET state = 'expired', finished_at = ?1 WHERE state = 'queued' "
-                "AND id IN (" LATE ") RETURNING campaign_id"},
+    static struct campaign_transition late = {
+        {.sql = "UPDATE outgoing SET state = 'expired', finished_at = ?1, "
+                "report_at = " OUTGOING_REPORT(
+                    "?1") " WHERE state = 'queued' AND id IN (" LATE ") RETURNING campaign_id"},
         "queued",
         "expired"};
     *expired = 0;
@@ -224,12 +228,14 @@ static bool opt_out(struct store *store, const struct outgoing_outcome *outcome)
 /* Ends a row that is in the state `from`. */
 static bool end_row(struct store *store, const struct outgoing_outcome *outcome, const char *from,
                     bool *is_ended) {
-    static struct statement s = {.sql =
-                                     "UPDATE outgoing SET state = ?4, reason = ?5, error = ?6, "
-                                     "attempts = attempts - ?7, next_at = ?8, "
-                                     "finished_at = CASE WHEN ?4 = 'queued' THEN NULL ELSE ?9 END "
-                                     "WHERE id = ?1 AND taken_by = ?2 AND take_id = ?3 "
-                                     "AND state = ?10"};
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET state = ?4, reason = ?5, error = ?6, "
+               "attempts = attempts - ?7, next_at = ?8, "
+               "finished_at = CASE WHEN ?4 = 'queued' THEN NULL ELSE ?9 END, "
+               "report_at = CASE WHEN ?4 = 'unknown' THEN " OUTGOING_REPORT_UNKNOWN(
+                   "?9") " WHEN ?4 = 'queued' OR ?5 = 'erased' THEN NULL ELSE " OUTGOING_REPORT(
+                   "?9") " END WHERE id = ?1 AND taken_by = ?2 AND take_id = ?3 "
+               "AND state = ?10"};
     const struct slice none = {NULL, 0}, error = outcome->error.n ? outcome->error : none;
     const bool is_failed = strcmp(outcome->state, "failed") == 0;
     char code[OUTGOING_CODE_SIZE];
@@ -281,27 +287,44 @@ enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
     return sql_result(store);
 }
 
-/* What waits for them may have been sent since, too. */
-static bool cancel_campaigns(struct store *store, int64_t now) {
+/* What waits for it may have been sent since, too. *is_one: there was one. */
+static bool cancel_campaign(struct store *store, int64_t now, event_writer *write, bool *is_one) {
+    static struct statement next = {
+        .sql = "SELECT id FROM campaign WHERE finished_at IS NULL LIMIT 1"};
     static struct statement s = {
-        .sql = "UPDATE campaign SET state = 'cancelled', reason = 'restored', finished_at = ?1 "
-               "WHERE finished_at IS NULL"};
-    return sql_run(store, &s, INTEGER(now));
+        .sql = "UPDATE campaign SET state = 'cancelled', reason = 'restored', finished_at = ?2 "
+               "WHERE id = ?1"};
+    char id[ID_SIZE] = "";
+    sql_start_with(store, &next, NULL, 0);
+    *is_one = sql_read_id(store, &next, id);
+    return *is_one ? sql_run(store, &s, TEXT(id), INTEGER(now)) &&
+                         campaign_event_add(store, id, now, write)
+                   : !sql_failed(store);
 }
 
-enum store_result store_hold_outgoing(struct store *store, int64_t now, size_t *held) {
+static bool cancel_campaigns(struct store *store, int64_t now, event_writer *write) {
+    bool is_one = true;
+    while (is_one)
+        if (!cancel_campaign(store, now, write, &is_one))
+            return false;
+    return true;
+}
+
+enum store_result store_hold_outgoing(struct store *store, int64_t now, event_writer *write,
+                                      size_t *held) {
 #define HOLD(state)                                                                                \
     {                                                                                              \
-        {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'restored', finished_at = ?1 "    \
-                "WHERE state = '" state "' AND id IN (SELECT id FROM outgoing "                    \
-                "WHERE finished_at IS NULL ORDER BY expires_at LIMIT ?2) RETURNING campaign_id"},  \
+        {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'restored', finished_at = ?1, "   \
+                "report_at = " OUTGOING_REPORT_UNKNOWN("?1") " WHERE state = '" state              \
+                "' AND id IN (SELECT id FROM outgoing WHERE finished_at IS NULL "                  \
+                "ORDER BY expires_at LIMIT ?2) RETURNING campaign_id"},                            \
             state, "unknown"                                                                       \
     }
-    static struct campaign_change queued = HOLD("queued"), sending = HOLD("sending");
+    static struct campaign_transition queued = HOLD("queued"), sending = HOLD("sending");
     *held = 0;
     while (sql_transact(store)) {
         *held = 0;
-        if (cancel_campaigns(store, now) &&
+        if (cancel_campaigns(store, now, write) &&
             campaign_count_run(store, &queued, held, INTEGER(now), INTEGER(ROWS_AT_ONCE)))
             campaign_count_run(store, &sending, held, INTEGER(now), INTEGER(ROWS_AT_ONCE));
     }
