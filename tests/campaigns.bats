@@ -171,9 +171,83 @@ reached() {
     assert_error 400 VALIDATION_ERROR
     upload 'name,to,code\n"A,491511234567,1\n'
     assert_error 400 VALIDATION_ERROR
-    api PUT "/v2/campaigns/$campaign/recipients" -d '{}'
+    api PUT "/v2/campaigns/$campaign/recipients" -H 'Content-Type: text/plain' -d 'to'
     assert_error 415 VALIDATION_ERROR
     assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 0
+}
+
+put_json() { # BODY [QUERY]
+    api PUT "/v2/campaigns/$campaign/recipients${2-}" -d "$1"
+}
+
+@test "recipients in JSON become the same bodies as those of a table, with the same answer" {
+    local table
+    draft
+    upload 'name,to,code\nZoë,+49 151 1234567,7\nX,US.13491208655302741918,3\n'
+    table=$(bodies)
+    db 'DELETE FROM campaign_recipient'
+    put_json '{"recipients":[{"name":"Zo\u00eb","to":"+49 151 1234567","code":7},
+        {"code":"3","to":"US.13491208655302741918","name":"X","note":""}]}'
+    assert_success
+    assert_conventions
+    assert_json .data '{"accepted":2,"duplicates":0,"invalid":0,"errors":[]}'
+    assert_equal "$(bodies)" "$table"
+    put_json '{"recipients":[{"name":"Y","phone":"491511234567","code":1},
+        {"name":"Y","phone":4915112345679,"code":1.50}]}' '?to=phone'
+    assert_json .data '{"accepted":1,"duplicates":1,"invalid":0,"errors":[]}'
+    [[ $(bodies) == *'"Nr. 1.50!"'* ]] || fail "$(bodies)"
+}
+
+bodies() {
+    db 'SELECT CAST(body AS TEXT) FROM campaign_recipient ORDER BY recipient'
+}
+
+@test "recipients in JSON that are wrong are left out, with their number, member and reason" {
+    draft
+    put_json '{"recipients":[{"to":"4915112345678","name":"A","code":"1"},7,{"name":"A","code":"1"},
+        {"to":"12","name":"A","code":"1"},{"to":"4915112345679","name":" ","code":"1"},
+        {"to":"4915112345679","name":"A"},{"to":"4915112345679","name":null,"code":"1"},
+        {"to":"4915112345679","name":"\u0000","code":"1"}]}'
+    assert_success
+    assert_json '.data | [.accepted, .duplicates, .invalid]' '[1,0,7]'
+    assert_json '[.data.errors[] | [.line, .column]]' '[[2,"to"],[3,"to"],[4,"to"],[5,"name"],
+        [6,"code"],[7,"name"],[8,"to"]]'
+}
+
+@test "a body in JSON that is none, has no array, or is longer than 2 MB adds nothing" {
+    local one='{"to":"4915112345678"}'
+    draft '"templateName":"plain","language":"de"'
+    put_json "{\"recipients\":[$one"
+    assert_error 400 VALIDATION_ERROR
+    put_json "[$one]"
+    assert_error 400 VALIDATION_ERROR
+    put_json '{}'
+    assert_error 400 VALIDATION_ERROR recipients
+    put_json "{\"recipients\":$one}"
+    assert_error 400 VALIDATION_ERROR recipients
+    api PUT "/v2/campaigns/$campaign/recipients" -H 'Prefer: handling=strict' \
+        -d "{\"recipients\":[$one],\"x\":1}"
+    assert_error 400 VALIDATION_ERROR x
+    { printf '{"recipients":[%s' "$one" && head -c 2200000 /dev/zero | tr '\0' ' ' && printf ']}'
+    } >"$BATS_TEST_TMPDIR/large"
+    put_json "@$BATS_TEST_TMPDIR/large"
+    assert_error 413 VALIDATION_ERROR
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 0
+    put_json '{"recipients":[]}'
+    assert_json .data.accepted 0
+    act cancel
+    put_json "{\"recipients\":[$one]}"
+    assert_error 409 VALIDATION_ERROR
+}
+
+@test "2500 recipients in JSON are stored in parts, and twice the same add none" {
+    draft '"templateName":"plain","language":"de"'
+    seq 15552000001 15552002500 | jq -cs '{recipients: map({to: .})}' >"$BATS_TEST_TMPDIR/list"
+    put_json "@$BATS_TEST_TMPDIR/list"
+    assert_json .data.accepted 2500
+    put_json "@$BATS_TEST_TMPDIR/list"
+    assert_json .data.duplicates 2500
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 2500
 }
 
 @test "a campaign of 2500 lines is stored in parts, and twice the same table adds none" {

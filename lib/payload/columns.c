@@ -66,3 +66,21 @@ struct slice columns_fill(const struct columns *columns, const struct slice *cel
     } while (name.p);
     return name;
 }
+
+struct slice columns_of_object(struct arena *arena, struct json object, struct columns *columns,
+                               const struct slice **cells) {
+    const size_t count = json_count(object);
+    struct slice *names = arena_alloc(arena, (count + 1) * sizeof *names),
+                 *values = arena_alloc(arena, (count + 1) * sizeof *values);
+    struct slice wrong = {NULL, 0};
+    size_t n = 0;
+    for (struct json value = json_first(object); json_is(value); value = json_next(value), n++) {
+        names[n] = json_name(value, arena);
+        values[n] = json_type(value) == JSON_NUMBER ? json_raw(value) : json_string(value, arena);
+        if (!values[n].p && !wrong.p)
+            wrong = names[n];
+    }
+    *columns = (struct columns){names, n};
+    *cells = values;
+    return wrong;
+}

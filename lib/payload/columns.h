@@ -3,6 +3,7 @@
 #define SWITCHBOARD_COLUMNS_H
 
 #include "base/buffer.h"
+#include "base/json.h"
 
 /* The columns of a table. */
 struct columns {
@@ -13,6 +14,11 @@ struct columns {
 /* Finds the next {{column}} of the JSON text: cuts what is before it off `*rest` into `*before`,
  * and the name into `*name`, whose p is NULL when there is none. */
 void columns_next(struct slice *rest, struct slice *before, struct slice *name);
+
+/* The members of an object as the columns and cells of a line: texts as they are, numbers as they
+ * are written. Returns the name of the first that is neither; p == NULL: there is none. */
+struct slice columns_of_object(struct arena *arena, struct json object, struct columns *columns,
+                               const struct slice **cells);
 
 /* The number of the column; `count`: there is none of this name. */
 size_t columns_find(const struct columns *columns, struct slice name);

@@ -70,6 +70,8 @@ function* bodyProblems(document, found, exchange) {
             yield `the type ${type} of the body is not listed: ${found.place}/requestBody/content`;
         return;
     }
+    if (type !== "application/json" && type in content)
+        return;
     const json = parsed(exchange.requestBody);
     const place = `${found.place}/requestBody/content/application~1json/schema`;
     if (exchange.requestBody.length === 0) {

@@ -109,7 +109,8 @@ def request_body:
         {"application/json": ({schema: reference("\(operation)Body")}
             + (if .request then {example: .request} else {} end))}}}
     elif .body == "file" and .parts == [] then {requestBody: {required: true, content: {
-        "text/csv": {schema: {type: "string"}}}}}
+        "text/csv": {schema: {type: "string"}},
+        "application/json": {schema: reference("CampaignRecipients"), example: .request}}}}
     elif .body == "file" then {requestBody: {required: true, content: {
         "multipart/form-data": {schema: {type: "object", required: ["file"], properties:
             ([.parts[] | {key: .path, value: ({description: (.text | plain)}

@@ -18,12 +18,19 @@ const struct field campaign_import_query[] = {
     {0},
 };
 
+/* The body in JSON. */
+static const struct field object_fields[] = {
+    {.name = "recipients", .type = FIELD_ARRAY, .required = true},
+    {0},
+};
+
 struct import {
     struct request *rq;
     const struct store_campaign *campaign;
     struct csv_reader csv;
+    size_t line; /* where the current line begins; in JSON the number of the recipient */
     struct slice to_name;
-    struct columns columns; /* names NULL: the header has not been read */
+    struct columns columns; /* names NULL: the header has not been read; in JSON of each line */
     size_t to;              /* the column of the recipient */
     struct arena batch;
     struct store_campaign_recipient rows[CAMPAIGN_ROWS_AT_ONCE];
@@ -37,7 +44,7 @@ struct import {
 static bool refuse_line(struct import *import, const char *column, const char *message) {
     if (import->invalid++ < ERRORS_SHOWN) {
         json_write_object(&import->errors, NULL);
-        json_write_integer(&import->errors, "line", (int64_t)import->csv.line);
+        json_write_integer(&import->errors, "line", (int64_t)import->line);
         json_write_text(&import->errors, "column", column);
         json_write_text(&import->errors, "message", message);
         json_write_end(&import->errors);
@@ -142,6 +149,7 @@ static bool take_header(struct import *import, const struct slice *cells, size_t
 
 static bool take_line(void *context, const struct slice *cells, size_t count) {
     struct import *import = context;
+    import->line = import->csv.line;
     return import->columns.names ? take_row(import, cells, count)
                                  : take_header(import, cells, count);
 }
@@ -173,6 +181,54 @@ static int read_body(struct import *import) {
     return goes_on && flush(import) ? 0 : -1;
 }
 
+/* --- JSON --- */
+
+static bool take_object(struct import *import, struct json object) {
+    struct request *rq = import->rq;
+    const struct slice *cells;
+    if (json_type(object) != JSON_OBJECT)
+        return refuse_line(import, arena_copy(rq->arena, import->to_name), "is no object");
+    const struct slice wrong = columns_of_object(rq->arena, object, &import->columns, &cells);
+    if (wrong.p)
+        return refuse_line(import, arena_copy(rq->arena, wrong), "must be a string or a number");
+    import->to = columns_find(&import->columns, import->to_name);
+    return take_row(import, cells, import->columns.count);
+}
+
+/* Reads the body of at most 2 MB whole. */
+static int read_bytes(struct request *rq) {
+    static char bytes[PART];
+    struct buffer body = buffer_in(rq->arena);
+    ssize_t got;
+    while ((got = request_read_body(rq, bytes, sizeof bytes)) > 0) {
+        if (body.n + (size_t)got > JSON_BODY_LIMIT)
+            return fail(rq, TOO_LARGE, "Recipients in JSON have at most 2 MB; send a table.");
+        buffer_add(&body, bytes, (size_t)got);
+    }
+    if (got < 0 || !request_body_is_complete(rq))
+        return fail(rq, INVALID, "The body is incomplete; nothing was added.");
+    rq->body = buffer_slice(&body);
+    return 0;
+}
+
+static int read_objects(struct import *import) {
+    struct request *rq = import->rq;
+    struct issues issues;
+    if (read_bytes(rq) || request_read_object(rq, &rq->json))
+        return -1;
+    request_start_issues(rq, &issues);
+    field_check(object_fields, rq->json, "", &issues);
+    if (fail_on_issues(rq, &issues))
+        return -1;
+    const struct json list = json_get(rq->json, "recipients");
+    for (struct json one = json_first(list); json_is(one); one = json_next(one)) {
+        import->line++;
+        if (!take_object(import, one))
+            return -1;
+    }
+    return flush(import) ? 0 : -1;
+}
+
 static int reply(struct import *import) {
     struct json_writer data;
     json_write_end(&import->errors);
@@ -190,8 +246,9 @@ int campaign_import(struct request *rq, const struct store_campaign *campaign) {
     struct import *import = arena_alloc(rq->arena, sizeof *import);
     const char *type = request_variable("CONTENT_TYPE");
     const struct slice to = query_get(&rq->query, "to");
-    if (!type || strncasecmp(type, "text/csv", 8) != 0)
-        return fail(rq, UNSUPPORTED_TYPE, "The body must be text/csv.");
+    const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
+    if (!is_json && (!type || strncasecmp(type, "text/csv", 8) != 0))
+        return fail(rq, UNSUPPORTED_TYPE, "The body must be text/csv or application/json.");
     if (request_check_encoding(rq))
         return -1;
     import->rq = rq;
@@ -203,7 +260,7 @@ int campaign_import(struct request *rq, const struct store_campaign *campaign) {
     json_write_start(&import->errors, rq->arena);
     json_write_array(&import->errors, NULL);
     csv_reader_start(&import->csv);
-    const int failed = read_body(import);
+    const int failed = is_json ? read_objects(import) : read_body(import);
     csv_reader_free(&import->csv);
     arena_free(&import->batch);
     return failed ? -1 : reply(import);

@@ -12,28 +12,18 @@ const struct field campaign_trial_fields[] = {
     {0},
 };
 
-/* The members of an object, as a line of a table: texts as they are, numbers as they are written.
- */
+/* The members of an object, as a line of a table. */
 struct variables {
     struct columns columns;
     const struct slice *cells;
 };
 
 static int read_variables(struct request *rq, struct json object, struct variables *variables) {
-    const size_t count = json_count(object);
-    struct slice *names = arena_alloc(rq->arena, (count + 1) * sizeof *names),
-                 *cells = arena_alloc(rq->arena, (count + 1) * sizeof *cells);
-    size_t n = 0;
-    for (struct json value = json_first(object); json_is(value); value = json_next(value), n++) {
-        names[n] = json_name(value, rq->arena);
-        cells[n] =
-            json_type(value) == JSON_NUMBER ? json_raw(value) : json_string(value, rq->arena);
-        if (!cells[n].p)
-            return fail(rq, INVALID, "variables.%.*s must be a string or a number.",
-                        (int)names[n].n, names[n].p);
-    }
-    *variables = (struct variables){{names, n}, cells};
-    return 0;
+    const struct slice wrong =
+        columns_of_object(rq->arena, object, &variables->columns, &variables->cells);
+    return wrong.p ? fail(rq, INVALID, "variables.%.*s must be a string or a number.", (int)wrong.n,
+                          wrong.p)
+                   : 0;
 }
 
 /* The template with these variables. */
