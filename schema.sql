@@ -860,6 +860,10 @@ CREATE TABLE campaign (
     reason      TEXT,                 -- why it is paused; NULL: by a client, or it is not paused
     rate        INTEGER,              -- messages per second at most; NULL: as fast as the line sends
     valid_ms    INTEGER NOT NULL,     -- after its start nothing is sent any more
+    hours       BLOB,                 -- the hours in which it sends, as JSON; NULL: all
+    opens_at    INTEGER NOT NULL DEFAULT 0, -- it sends from then,
+    closes_at   INTEGER,              -- until then; NULL: it has no window
+    open_times  TEXT,                 -- the next times: FROM-TO, separated by spaces
     start_at    INTEGER,              -- not before; NULL: it has not been started
     recipients  INTEGER NOT NULL DEFAULT 0, -- that were added to it
     fed_at      INTEGER NOT NULL DEFAULT 0, -- when recipients were last moved to outgoing

@@ -6,6 +6,7 @@
 #include "api/campaign/campaign_report.h"
 #include "api/campaign/campaign_trial.h"
 #include "api/campaign/campaign_warning.h"
+#include "api/campaign/campaign_window.h"
 #include "api/idempotency.h"
 #include "api/paging.h"
 #include "api/period.h"
@@ -113,6 +114,7 @@ static const struct field create_fields[] = {
     {.name = "language", .type = FIELD_STRING, .required = true, .example = "en_US"},
     {.name = "components", .type = FIELD_ARRAY},
     {.name = "rate", .type = FIELD_INTEGER, .min = 1, .max = RATE_MOST},
+    {.name = "window", .type = FIELD_OBJECT, .fields = campaign_window_fields},
     {.name = "validFor", .type = FIELD_INTEGER, .min = 1, .max = VALID_MOST_S},
     {0},
 };
@@ -197,7 +199,7 @@ static int make_campaign(struct request *rq, const char *request_id, const void 
     json_integer(json_get(rq->json, "rate"), &campaign.rate);
     json_integer(json_get(rq->json, "validFor"), &valid_s);
     campaign.valid_ms = valid_s * SECOND;
-    if (check_template(rq, &campaign.category))
+    if (campaign_window_read(rq, &campaign.window) || check_template(rq, &campaign.category))
         return -1;
     enum store_result result = store_insert_campaign(caller->store, &campaign);
     return result == STORE_OK ? reply_campaign(rq, campaign.id) : state_fail(rq, result);
@@ -239,20 +241,23 @@ static const struct field start_fields[] = {
 };
 static const struct field no_fields[] = {{0}};
 
-static int change_with(struct request *rq, enum campaign_deed deed, int64_t start_at,
-                       struct slice warnings) {
+/* What a change of a campaign may have besides. */
+struct beside {
+    int64_t start_at;
+    const char *open_times; /* of its window; NULL: none */
+    struct slice warnings;
+};
+
+static int change(struct request *rq, enum campaign_deed deed, const struct beside *beside) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
-    enum store_result result = store_change_campaign(rq->caller->store, rq->caller->user.id, id,
-                                                     deed, start_at, rq->now, event_body);
+    enum store_result result =
+        store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, beside->start_at,
+                              beside->open_times, rq->now, event_body);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "The state of the campaign does not allow that; GET /v2/campaigns/:campaignId "
                     "has it.");
-    return result == STORE_OK ? reply_with(rq, id, warnings) : fail_campaign(rq, result);
-}
-
-static int change(struct request *rq, enum campaign_deed deed) {
-    return change_with(rq, deed, rq->now, (struct slice){NULL, 0});
+    return result == STORE_OK ? reply_with(rq, id, beside->warnings) : fail_campaign(rq, result);
 }
 
 /* How many the campaign has left to reach. */
@@ -272,7 +277,7 @@ static int count_ahead(struct request *rq, const char *id, int64_t *ahead) {
 
 static int post_start(struct request *rq) {
     struct store_campaign campaign;
-    struct slice warnings;
+    struct beside beside = {.start_at = rq->now};
     int64_t ahead;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
@@ -280,22 +285,33 @@ static int post_start(struct request *rq) {
         return fail(rq, INVALID, "sendAt must not be in the past.");
     if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
         return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
+    if (send_at > rq->now)
+        beside.start_at = send_at;
     if (find_campaign(rq, &campaign) || sender_check(rq) || count_ahead(rq, campaign.id, &ahead) ||
-        campaign_warnings(rq, &campaign, ahead, &warnings))
+        campaign_window_times(rq, &campaign, beside.start_at, &beside.open_times) ||
+        campaign_warnings(rq, &campaign, ahead, &beside.warnings))
         return -1;
-    return change_with(rq, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now, warnings);
+    return change(rq, CAMPAIGN_START, &beside);
 }
 
 static int post_pause(struct request *rq) {
-    return change(rq, CAMPAIGN_PAUSE);
+    return change(rq, CAMPAIGN_PAUSE, &(struct beside){.start_at = rq->now});
 }
 
 static int post_resume(struct request *rq) {
-    return change(rq, CAMPAIGN_RESUME);
+    struct store_campaign campaign;
+    struct beside beside = {.start_at = rq->now};
+    if (find_campaign(rq, &campaign))
+        return -1;
+    const int64_t start_at =
+        campaign.start_at != INT64_MAX && campaign.start_at > rq->now ? campaign.start_at : rq->now;
+    if (campaign_window_times(rq, &campaign, start_at, &beside.open_times))
+        return -1;
+    return change(rq, CAMPAIGN_RESUME, &beside);
 }
 
 static int post_cancel(struct request *rq) {
-    return change(rq, CAMPAIGN_CANCEL);
+    return change(rq, CAMPAIGN_CANCEL, &(struct beside){.start_at = rq->now});
 }
 
 /* clang-format off */
@@ -339,10 +355,10 @@ static const struct route routes[] = {
 /* clang-format on */
 
 int main(int argc, char **argv) {
-    return serve(
-        &(struct service){.name = "campaigns",
-                          .routes = routes,
-                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | KEEPS_RECORDS,
-                          .load = http_prepare},
-        argc, argv);
+    return serve(&(struct service){.name = "campaigns",
+                                   .routes = routes,
+                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                            KEEPS_RECORDS | READS_ZONES,
+                                   .load = http_prepare},
+                 argc, argv);
 }

@@ -115,7 +115,8 @@ reached() {
     assert_conventions
     assert_json '.data | del(.id, .createdAt, .components)' "{\"name\":\"Herbst\",
         \"state\":\"draft\",\"reason\":null,\"phoneNumberId\":\"$LINE\",\"templateName\":\"offer\",
-        \"language\":\"de\",\"category\":\"MARKETING\",\"rate\":null,\"validFor\":259200,
+        \"language\":\"de\",\"category\":\"MARKETING\",\"rate\":null,\"window\":null,
+        \"validFor\":259200,
         \"sendAt\":null,\"finishedAt\":null,\"counts\":{\"waiting\":0,\"queued\":0,\"sending\":0,
         \"accepted\":0,\"failed\":0,\"unknown\":0,\"expired\":0,\"cancelled\":0,\"suppressed\":0},
         \"delivery\":{\"held\":0,\"sent\":0,\"delivered\":0,\"read\":0,\"failed\":0},\"errors\":[]}"
@@ -986,4 +987,94 @@ have_erased() {
 chores_leave_none() {
     courier --once
     [[ $(db 'SELECT count(*) FROM campaign') == 0 ]]
+}
+
+# --- the window ---
+
+window() { # FROM TO ZONE
+    draft "\"templateName\":\"plain\",\"language\":\"de\",
+        \"window\":{\"from\":\"$1\",\"to\":\"$2\",\"timeZone\":\"$3\"}"
+}
+
+# A draft with one recipient that sends from an hour of now on, in UTC: window_at FIRST LAST
+window_at() {
+    window "$(date -u -d "$1" +%H:%M)" "$(date -u -d "$2" +%H:%M)" UTC
+    upload 'to\n15552000001\n15552000002\n'
+    assert_success
+}
+
+column() {
+    db "SELECT $1 FROM campaign WHERE id = '$campaign'"
+}
+
+@test "a window is shown, and must name two times and a time zone" {
+    local wrong
+    window 09:00 20:00 Europe/Berlin
+    assert_success
+    assert_json .data.window '{"from":"09:00","to":"20:00","timeZone":"Europe/Berlin"}'
+    api GET /v2/campaigns
+    assert_json '.data.items[0].window.to' '"20:00"'
+    for wrong in '24:00 20:00 UTC' '9:00 20:00 UTC' '09:60 20:00 UTC' '09:00 09:00 UTC' \
+        '09:00 20:00 Europe/Atlantis' '09:00 20:00 ../../etc/passwd' '09:00 20:00 Europe'; do
+        # shellcheck disable=SC2086 # three words
+        window $wrong
+        assert_error 400 VALIDATION_ERROR
+    done
+    draft '"templateName":"plain","language":"de","window":{"from":"09:00","to":"20:00"}'
+    assert_error 400 VALIDATION_ERROR window.timeZone
+    assert_equal "$(db 'SELECT count(*) FROM campaign')" 1
+}
+
+@test "start and resume compute the hours of 31 days, a pause keeps them" {
+    local before
+    window 09:00 20:00 Europe/Berlin
+    upload 'to\n15552000001\n'
+    act start "{\"sendAt\":\"$(moment '+1 hour')\"}"
+    assert_success
+    before=$(column open_times)
+    [[ $(wc -w <<<"$before") =~ ^3[12]$ ]] || fail "$before"
+    act pause
+    assert_equal "$(column open_times)" "$before"
+    db "UPDATE campaign SET open_times = '1-2'"
+    act resume
+    assert_equal "$(column open_times)" "$before"
+}
+
+@test "in its window a campaign sends, and over midnight too" {
+    window_at '-2 hours' '-3 hours' # 23 hours, which include midnight
+    start_sender
+    act start
+    eventually state_is finished
+    assert_equal "$(reached)" '2 2'
+}
+
+@test "outside its window a campaign takes no row; when it opens it sends, and what waits stays when it closes" {
+    window_at '+2 hours' '+3 hours'
+    start_sender
+    act start
+    eventually eval '[[ $(column closes_at) != 0 ]]'
+    counts_are waiting 2 || fail "$(cat "$body")"
+    db "UPDATE campaign SET opens_at = 1 + $db_now - 2000"
+    eventually state_is finished
+    stop_sender
+    assert_equal "$(reached)" '2 2'
+    window_at '-2 hours' '+2 hours'
+    act start
+    db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at,
+        next_at, expires_at, campaign_id, created_at) SELECT 'out_w', user_id, account_id, line_id,
+        '15552000009', CAST('{}' AS BLOB), 'queued', 1, 1, 9000000000000, id, 1 FROM campaign
+        WHERE id = '$campaign'; UPDATE campaign SET closes_at = 5, open_times = ''"
+    start_sender
+    eventually counts_are queued 1
+    assert_equal "$(row out_w 'state, attempts')" 'queued|0'
+    counts_are waiting 2 || fail "$(cat "$body")"
+}
+
+@test "a campaign that runs out of its time before its window opens expires" {
+    window_at '+2 hours' '+3 hours'
+    db "UPDATE campaign SET valid_ms = 1"
+    start_sender
+    act start
+    eventually state_is finished
+    counts_are expired 2 || fail "$(cat "$body")"
 }

@@ -33,6 +33,10 @@ void campaign_json_write(struct json_writer *out, const struct store_campaign *c
         json_write_integer(out, "rate", campaign->rate);
     else
         json_write_null(out, "rate");
+    if (campaign->window.n)
+        json_write_raw(out, "window", campaign->window);
+    else
+        json_write_null(out, "window");
     json_write_integer(out, "validFor", campaign->valid_ms / SECOND);
     json_write_time(out, "createdAt", campaign->created_at);
     json_write_time_or_null(out, "sendAt", campaign->start_at);

@@ -26,6 +26,7 @@ struct store_campaign {
     const char *name, *template_name, *language;
     const char *category;    /* NULL: the platform named none */
     struct slice components; /* a JSON array */
+    struct slice window;     /* the hours in which it sends, a JSON object; n == 0: all */
     const char *state, *reason;
     int64_t rate; /* 0: that of the line */
     int64_t valid_ms, created_at;
@@ -110,11 +111,13 @@ enum store_result store_list_campaign_outcomes(struct store *store, struct arena
  * campaign.changed, here and below, with a body that `write` makes. */
 enum campaign_deed { CAMPAIGN_START, CAMPAIGN_PAUSE, CAMPAIGN_RESUME, CAMPAIGN_CANCEL };
 
-/* Does it; `start_at` is of CAMPAIGN_START. STORE_NOT_FOUND: the user has no such campaign.
- * STORE_CONFLICT: its state does not allow it. */
+/* Does it; `start_at` is of CAMPAIGN_START. `open_times` of CAMPAIGN_START and CAMPAIGN_RESUME:
+ * when a campaign with a window sends, as "FROM-TO FROM-TO ..." in ms, in their order; NULL:
+ * always, or another deed. STORE_NOT_FOUND: the user has no such campaign. STORE_CONFLICT: its
+ * state does not allow it. */
 enum store_result store_change_campaign(struct store *store, const char *user_id, const char *id,
-                                        enum campaign_deed deed, int64_t start_at, int64_t now,
-                                        event_writer *write);
+                                        enum campaign_deed deed, int64_t start_at,
+                                        const char *open_times, int64_t now, event_writer *write);
 
 /* --- the sender --- */
 

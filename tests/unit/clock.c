@@ -1,5 +1,12 @@
-/* lib/base/clock.h: ISO 8601 times; lib/base/id.h: ids that contain a time. */
+/* lib/base/clock.h: ISO 8601 times; lib/base/id.h: ids that contain a time;
+ * lib/api/campaign/zone.h: hours of a day. */
 #include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/campaign/zone.h"
 #include "base/id.h"
 #include "compare.h"
 
@@ -143,7 +150,77 @@ static void check_ids(void) {
     CHECK(strncmp(ids[0], "evt_7zzzzzzzzz", 14) == 0);
 }
 
+/* --- the hours of a day in a time zone, beside changes of its clock --- */
+
+enum { DAYS = 3, HOUR = 60 };
+
+/* A window, when it is looked at, and its spans. */
+static const struct {
+    const char *name;
+    struct zone_hours hours;
+    int64_t start; /* s */
+    const char *spans;
+} windows[] = {
+    {"to summer time",
+     {"Europe/Berlin", 9 * HOUR, 20 * HOUR},
+     1774659600, /* Saturday, 2026-03-28T01:00Z */
+     "28T08:00-28T19:00 29T07:00-29T18:00 30T07:00-30T18:00 "},
+    {"to winter time",
+     {"Europe/Berlin", 9 * HOUR, 20 * HOUR},
+     1792803600, /* Saturday, 2026-10-24T01:00Z */
+     "24T07:00-24T18:00 25T08:00-25T19:00 26T08:00-26T19:00 "},
+    {"over midnight, and begun",
+     {"Europe/Berlin", 22 * HOUR, 2 * HOUR},
+     1774654200, /* 2026-03-27T23:30Z */
+     "27T21:00-28T01:00 28T21:00-29T01:00 29T20:00-30T00:00 30T20:00-31T00:00 "},
+    {"begun",
+     {"UTC", 9 * HOUR, 20 * HOUR},
+     1774692000, /* 2026-03-28T10:00Z */
+     "28T09:00-28T20:00 29T09:00-29T20:00 30T09:00-30T20:00 "},
+    {"over", {"UTC", 9 * HOUR, 10 * HOUR}, 1774692000, "29T09:00-29T10:00 30T09:00-30T10:00 "},
+    {"beside the date line",
+     {"Pacific/Kiritimati", 9 * HOUR, 20 * HOUR},
+     1774692000,
+     "28T19:00-29T06:00 29T19:00-30T06:00 30T19:00-31T06:00 "},
+};
+
+static void add_moment(char *text, size_t size, int64_t at, char end) {
+    const time_t second = (time_t)(at / 1000);
+    const size_t n = strlen(text);
+    struct tm tm;
+    gmtime_r(&second, &tm);
+    snprintf(text + n, size - n, "%02dT%02d:%02d%c", tm.tm_mday, tm.tm_hour, tm.tm_min, end);
+}
+
+static void check_spans(void) {
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        struct zone_span spans[DAYS + 1];
+        char text[200] = "";
+        const size_t count = zone_spans(&windows[i].hours, windows[i].start * 1000, DAYS, spans);
+        for (size_t j = 0; j < count; j++) {
+            add_moment(text, sizeof text, spans[j].from, '-');
+            add_moment(text, sizeof text, spans[j].to, ' ');
+        }
+        CHECK_TEXT_AS(windows[i].name, text, windows[i].spans);
+    }
+}
+
+static void check_zones(void) {
+    static const char *const none[] = {
+        "",     "Europe", "Europe/Atlantis", "zone.tab",     "../etc", "/etc/localtime",
+        "UTC ", "UTC;rm", "tzdata.zi",       "Europe/../UTC"};
+    CHECK(zone_exists(SLICE("Europe/Berlin")));
+    CHECK(zone_exists(SLICE("America/Argentina/Buenos_Aires")));
+    CHECK(zone_exists(SLICE("Etc/GMT+5")));
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        check(!zone_exists(slice_of(none[i])), "%s", none[i]);
+}
+
 int main(void) {
+    setenv("TZ", "Asia/Tokyo", 1);
+    check_zones();
+    check_spans();
+    CHECK_TEXT(getenv("TZ"), "Asia/Tokyo"); /* that of the process stays */
     check_times();
     check_ids();
     check_followed();

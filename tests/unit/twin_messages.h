@@ -546,7 +546,8 @@ static inline void add_recipients(const struct store_campaign *campaign) {
 }
 
 static inline void change_campaign(const char *id, enum campaign_deed deed) {
-    may(store_change_campaign(store, user_id, id, deed, now, now, write_event), STORE_CONFLICT);
+    may(store_change_campaign(store, user_id, id, deed, now, NULL, now, write_event),
+        STORE_CONFLICT);
 }
 
 static inline void run_campaign(int twin, int round) {

@@ -157,6 +157,7 @@ const char *confine_meaning(enum need need) {
     case KEEPS_RECORDS: return "write files in pending_dir";
     case READS_ARCHIVE: return "read media_archive";
     case KEEPS_ARCHIVE: return "write, read and remove files in media_archive";
+    case READS_ZONES: return "read the files of time zones";
     case NOTIFIES_COURIER: return "notify the courier";
     case DETECTS_TYPES: return "fork a child process that detects the type of a file";
     case IS_RESIDENT: return "keep running while its files are replaced";
@@ -241,6 +242,8 @@ void confine(unsigned needs, bool listens, const char *config_path, const struct
     if (needs & (READS_ARCHIVE | KEEPS_ARCHIVE))
         allow_path(&rules, config->media_archive,
                    needs & KEEPS_ARCHIVE ? READ | CHANGE | MAKE_DIRECTORIES : READ);
+    if (needs & READS_ZONES)
+        allow_path(&rules, ZONE_DIRECTORY, READ);
     if (needs & DETECTS_TYPES) {
         allow_all(&rules, type_paths);
         allow_path(&rules, config->magic_file, READ);

@@ -2,6 +2,8 @@
 #ifndef SWITCHBOARD_NEED_H
 #define SWITCHBOARD_NEED_H
 
+#define ZONE_DIRECTORY "/usr/share/zoneinfo" /* of READS_ZONES */
+
 /* A permission. Every executable may read its configuration, write its log, answer, and count in
  * the file of the counters, which it mapped before the confinement (counters.h). */
 enum need {
@@ -22,6 +24,8 @@ enum need {
 
     READS_ARCHIVE = 1 << 14, /* the files of media_archive */
     KEEPS_ARCHIVE = 1 << 15, /* the sender: it writes and removes them, and makes directories */
+
+    READS_ZONES = 1 << 16, /* the files of time zones */
 
     /* A need of network sockets, and of threads that resolve host names. */
     USES_NETWORK = CALLS_PLATFORM | CALLS_WEBHOOKS,

@@ -10,7 +10,7 @@
 #define COLUMNS                                                                                    \
     "c.id, c.user_id, c.account_id, c.line_id, l.phone_number_id, c.name, c.template, "            \
     "c.language, c.category, c.components, c.state, c.reason, c.rate, c.valid_ms, c.start_at, "    \
-    "c.created_at, c.finished_at, c.by_id, c.by_name "                                             \
+    "c.created_at, c.finished_at, c.by_id, c.by_name, c.hours "                                    \
     "FROM campaign c JOIN line l ON l.id = c.line_id "
 
 static struct store_campaign read_row(struct statement *s, struct arena *arena) {
@@ -33,6 +33,7 @@ static struct store_campaign read_row(struct statement *s, struct arena *arena) 
         .created_at = column_integer(s, 15),
         .finished_at = column_time(s, 16),
         .by = {.id = column_text(s, 17, arena), .name = column_text(s, 18, arena)},
+        .window = column_blob(s, 19, arena),
     };
 }
 
@@ -40,16 +41,17 @@ enum store_result store_insert_campaign(struct store *store,
                                         const struct store_campaign *campaign) {
     static struct statement s = {
         .sql = "INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language, "
-               "category, components, state, rate, valid_ms, by_id, by_name, created_at) "
-               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'draft', ?10, ?11, ?12, ?13, ?14) "
+               "category, components, state, rate, valid_ms, by_id, by_name, created_at, hours) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'draft', ?10, ?11, ?12, ?13, ?14, ?15) "
                "ON CONFLICT (id) DO NOTHING"};
     const struct store_campaign *c = campaign;
+    const struct slice none = {NULL, 0};
     while (sql_transact(store))
         if (sql_run(store, &s, TEXT(c->id), TEXT(c->user_id), TEXT(c->account_id), TEXT(c->line_id),
                     TEXT(c->name), TEXT(c->template_name), TEXT(c->language), TEXT(c->category),
                     BLOB(c->components), c->rate ? INTEGER(c->rate) : NO_INTEGER,
                     INTEGER(c->valid_ms), TEXT(c->by.id), TEXT(c->by.id ? c->by.name : NULL),
-                    INTEGER(c->created_at)))
+                    INTEGER(c->created_at), BLOB(c->window.n ? c->window : none)))
             store_trail(store, c->user_id, c->id);
     return sql_result(store);
 }

@@ -17,13 +17,15 @@ static bool cancel_rows(struct store *store, const char *id, int64_t now) {
     return campaign_count_run(store, &rows, &cancelled, TEXT(id), INTEGER(now));
 }
 
+/* With times the campaign is closed until the sender looks at them. */
 #define CHANGE(set, where)                                                                         \
-    "UPDATE campaign SET reason = NULL, " set " WHERE id = ?1 AND user_id = ?2 AND ?3 > 0 "        \
-    "AND ?4 > 0 AND " where
+    "UPDATE campaign SET reason = NULL, open_times = coalesce(?5, open_times), "                   \
+    "closes_at = CASE WHEN ?5 IS NULL THEN closes_at ELSE 0 END, " set                             \
+    " WHERE id = ?1 AND user_id = ?2 AND ?3 > 0 AND ?4 > 0 AND " where
 
 enum store_result store_change_campaign(struct store *store, const char *user_id, const char *id,
-                                        enum campaign_deed deed, int64_t start_at, int64_t now,
-                                        event_writer *write) {
+                                        enum campaign_deed deed, int64_t start_at,
+                                        const char *open_times, int64_t now, event_writer *write) {
     static struct {
         struct statement s;
         const char *state; /* after it */
@@ -43,7 +45,7 @@ enum store_result store_change_campaign(struct store *store, const char *user_id
         bool exists = true;
         outcome = STORE_OK;
         if (!sql_run(store, &deeds[deed].s, TEXT(id), TEXT(user_id), INTEGER(start_at),
-                     INTEGER(now)))
+                     INTEGER(now), TEXT(open_times)))
             continue;
         const bool has_changed = sql_changes(store) > 0;
         if (has_changed ||

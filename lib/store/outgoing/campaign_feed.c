@@ -1,4 +1,6 @@
 /* Campaigns in the regular work of the sender: recipients move to outgoing, answers pause. */
+#include <stdlib.h>
+
 #include "engine/sql.h"
 #include "store/campaign.h"
 #include "store/chore.h"
@@ -17,6 +19,7 @@ enum {
 struct feed {
     char id[ID_SIZE];
     int64_t rate, start_at, expires_at, fed_at;
+    int64_t opens_at, closes_at; /* closes_at INT64_MAX: it has no window */
 };
 
 /* Finds the next one whose time has come. */
@@ -32,7 +35,8 @@ static bool hold(struct store *store, struct feed *feed) {
     static struct statement lock = {
         .sql = "UPDATE campaign SET state = 'running' WHERE id = ?1 AND state = 'running'"};
     static struct statement s = {
-        .sql = "SELECT rate, start_at, start_at + valid_ms, fed_at FROM campaign WHERE id = ?1"};
+        .sql = "SELECT rate, start_at, start_at + valid_ms, fed_at, opens_at, "
+               "closes_at FROM campaign WHERE id = ?1"};
     if (!sql_run(store, &lock, TEXT(feed->id)) || !sql_changes(store))
         return false;
     sql_start(store, &s, TEXT(feed->id));
@@ -42,8 +46,47 @@ static bool hold(struct store *store, struct feed *feed) {
     feed->start_at = column_integer(&s, 1);
     feed->expires_at = column_integer(&s, 2);
     feed->fed_at = column_integer(&s, 3);
+    feed->opens_at = column_integer(&s, 4);
+    feed->closes_at = column_time(&s, 5);
     sql_stop(&s);
     return true;
+}
+
+/* Cuts the next time off the list. False: there is none. */
+static bool cut_time(struct slice *times, struct feed *feed) {
+    char *end;
+    if (!times->n)
+        return false;
+    const struct slice one = slice_cut(times, ' ');
+    feed->opens_at = strtoll(one.p, &end, 10);
+    feed->closes_at = strtoll(end + 1, NULL, 10);
+    return true;
+}
+
+/* Goes on to the time of the window that is now, or comes next. After the last one it stays closed
+ * until the campaign runs out of its time. */
+static bool turn_window(struct store *store, struct arena *arena, struct feed *feed, int64_t now) {
+    static struct statement read = {.sql = "SELECT open_times FROM campaign WHERE id = ?1"};
+    static struct statement write = {
+        .sql = "UPDATE campaign SET opens_at = ?2, closes_at = ?3, open_times = ?4 WHERE id = ?1"};
+    struct slice times = {NULL, 0};
+    if (feed->closes_at > now)
+        return true;
+    sql_start(store, &read, TEXT(feed->id));
+    if (sql_row(store, &read)) {
+        times = slice_of(column_text(&read, 0, arena));
+        sql_stop(&read);
+    }
+    if (!times.n)
+        return !sql_failed(store);
+    while (feed->closes_at <= now && cut_time(&times, feed))
+        continue;
+    return sql_run(store, &write, TEXT(feed->id), INTEGER(feed->opens_at), INTEGER(feed->closes_at),
+                   TEXT(arena_copy(arena, times)));
+}
+
+static bool is_closed(const struct feed *feed, int64_t now) {
+    return feed->closes_at != INT64_MAX && (now < feed->opens_at || now >= feed->closes_at);
 }
 
 static int64_t count_waiting(struct store *store, const char *id) {
@@ -64,6 +107,8 @@ static int64_t room_of(const struct feed *feed, int64_t waiting, int64_t now) {
     int64_t room = WAITING_MOST - waiting;
     if (now >= feed->expires_at)
         return LATE_AT_ONCE;
+    if (is_closed(feed, now))
+        return 0;
     if (feed->rate) {
         const int64_t since = now - feed->fed_at;
         const int64_t of_rate =
@@ -140,7 +185,7 @@ enum store_result store_feed_campaign(struct store *store, struct arena *arena, 
         return sql_found(store, false);
     while (sql_transact(store)) {
         *moved = 0;
-        if (!hold(store, &feed))
+        if (!hold(store, &feed) || !turn_window(store, arena, &feed, now))
             continue;
         const int64_t waiting = count_waiting(store, feed.id);
         const int64_t room = room_of(&feed, waiting, now);

@@ -139,7 +139,8 @@ static struct buffer list_due(struct store *store, struct arena *arena,
                "AND NOT EXISTS (SELECT 1 FROM outgoing f WHERE f.finished_at IS NULL "
                "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = ?1 "
                "AND f.state = 'sending') AND NOT EXISTS (SELECT 1 FROM campaign c "
-               "WHERE c.id = o.campaign_id AND c.state <> 'running') "
+               "WHERE c.id = o.campaign_id AND (c.state <> 'running' OR c.opens_at > ?2 "
+               "OR c.closes_at <= ?2)) "
                "ORDER BY o.send_at, o.id LIMIT ?3"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(take->line_id), INTEGER(take->now), INTEGER((int64_t)take->limit));

@@ -102,6 +102,8 @@ function stateOf(campaign, lines, warnings) {
         card(t('campaigns.about'), {}, facts([
             [t('campaigns.stateTitle'), stateBadge(campaign)],
             [t('campaigns.starts'), sendAt && `${dateTime(sendAt)} (${zone()})`],
+            [t('campaigns.window'), campaign.window &&
+                `${campaign.window.from} – ${campaign.window.to} (${campaign.window.timeZone})`],
             [t('campaigns.template'), `${campaign.templateName} · ${campaign.language}`],
             [t('campaigns.line'), line ? lineLabel(line) : phoneNumberId],
         ])));

@@ -89,6 +89,10 @@ function editor(items) {
         table = read;
         drawMap();
     });
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const from = field({label: t('campaigns.from'), name: 'from', type: 'time',
+        hint: t('campaigns.windowHint', {zone})});
+    const until = field({label: t('campaigns.until'), name: 'until', type: 'time'});
     let choices = [], table = null, columns = null, attempt = {body: ''}, turn = 0;
     const definition = () => choices[template.value];
 
@@ -115,14 +119,26 @@ function editor(items) {
         drawMap();
     }
 
+    // Both times or none of them.
+    function checkWindow() {
+        const lacking = !from.value && until.value ? from : from.value && !until.value ? until
+            : from.value && from.value === until.value ? until : null;
+        [from, until].forEach((one) => one.setError(one === lacking
+            ? t('campaigns.wrongWindow') : null));
+        lacking?.input.focus();
+        return !lacking;
+    }
+
     async function save() {
-        if (!await file.table() || !columns?.check())
+        if (!checkWindow() || !await file.table() || !columns?.check())
             return;
         const values = Object.fromEntries(variables(definition()).map(({key}) =>
             [key, `{{${columns.columnOf(key)}}}`]));
         const body = {phoneNumberId: line.value, name: name.value.trim(),
             templateName: definition().name, language: definition().language,
             components: components(definition(), values)};
+        if (from.value)
+            body.window = {from: from.value, to: until.value, timeZone: zone};
         if (attempt.body !== JSON.stringify(body))
             attempt = {key: newKey(), body: JSON.stringify(body)};
         const {id} = await call('POST', '/v2/campaigns', {body, key: attempt.key});
@@ -136,7 +152,7 @@ function editor(items) {
     readTemplates().catch(showProblem);
     return el('div', {class: 'stack'}, notice('info', t('campaigns.limits'),
         el('p', {}, t('campaigns.limitsText'))),
-    card(null, {}, form({fields: [name, line, template, file, {root: map}],
+    card(null, {}, form({fields: [name, line, template, file, {root: map}, from, until],
         submit: t('campaigns.make'), onSubmit: save})),
     card(t('campaigns.preview'), {text: t('campaigns.previewText')}, shown));
 }
