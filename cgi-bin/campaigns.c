@@ -241,23 +241,23 @@ static const struct field start_fields[] = {
 };
 static const struct field no_fields[] = {{0}};
 
-/* What a change of a campaign may have besides. */
-struct beside {
+/* What a start or a resume has in addition. */
+struct addition {
     int64_t start_at;
     const char *open_times; /* of its window; NULL: none */
     struct slice warnings;
 };
 
-static int change(struct request *rq, enum campaign_deed deed, const struct beside *beside) {
+static int change(struct request *rq, enum campaign_deed deed, const struct addition *addition) {
     const char *id = arena_copy(rq->arena, rq->parameters[0]);
     enum store_result result =
-        store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, beside->start_at,
-                              beside->open_times, rq->now, event_body);
+        store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, addition->start_at,
+                              addition->open_times, rq->now, event_body);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "The state of the campaign does not allow that; GET /v2/campaigns/:campaignId "
                     "has it.");
-    return result == STORE_OK ? reply_with(rq, id, beside->warnings) : fail_campaign(rq, result);
+    return result == STORE_OK ? reply_with(rq, id, addition->warnings) : fail_campaign(rq, result);
 }
 
 /* How many the campaign has left to reach. */
@@ -277,7 +277,7 @@ static int count_ahead(struct request *rq, const char *id, int64_t *ahead) {
 
 static int post_start(struct request *rq) {
     struct store_campaign campaign;
-    struct beside beside = {.start_at = rq->now};
+    struct addition addition = {.start_at = rq->now};
     int64_t ahead;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
@@ -286,32 +286,32 @@ static int post_start(struct request *rq) {
     if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
         return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
     if (send_at > rq->now)
-        beside.start_at = send_at;
+        addition.start_at = send_at;
     if (find_campaign(rq, &campaign) || sender_check(rq) || count_ahead(rq, campaign.id, &ahead) ||
-        campaign_window_times(rq, &campaign, beside.start_at, &beside.open_times) ||
-        campaign_warnings(rq, &campaign, ahead, &beside.warnings))
+        campaign_window_times(rq, &campaign, addition.start_at, &addition.open_times) ||
+        campaign_warnings(rq, &campaign, ahead, &addition.warnings))
         return -1;
-    return change(rq, CAMPAIGN_START, &beside);
+    return change(rq, CAMPAIGN_START, &addition);
 }
 
 static int post_pause(struct request *rq) {
-    return change(rq, CAMPAIGN_PAUSE, &(struct beside){.start_at = rq->now});
+    return change(rq, CAMPAIGN_PAUSE, &(struct addition){.start_at = rq->now});
 }
 
 static int post_resume(struct request *rq) {
     struct store_campaign campaign;
-    struct beside beside = {.start_at = rq->now};
+    struct addition addition = {.start_at = rq->now};
     if (find_campaign(rq, &campaign))
         return -1;
     const int64_t start_at =
         campaign.start_at != INT64_MAX && campaign.start_at > rq->now ? campaign.start_at : rq->now;
-    if (campaign_window_times(rq, &campaign, start_at, &beside.open_times))
+    if (campaign_window_times(rq, &campaign, start_at, &addition.open_times))
         return -1;
-    return change(rq, CAMPAIGN_RESUME, &beside);
+    return change(rq, CAMPAIGN_RESUME, &addition);
 }
 
 static int post_cancel(struct request *rq) {
-    return change(rq, CAMPAIGN_CANCEL, &(struct beside){.start_at = rq->now});
+    return change(rq, CAMPAIGN_CANCEL, &(struct addition){.start_at = rq->now});
 }
 
 /* clang-format off */

@@ -8,7 +8,7 @@ engine base
 web base
 store base engine store/inbox store/login
 store/count base engine store
-store/outgoing base engine store store/event
+store/outgoing base engine store store/event store/count
 store/inbox base engine store store/count store/outgoing
 store/login base engine store
 store/event base engine store store/count

@@ -65,8 +65,8 @@ bool campaign_count_write(struct store *store) {
     return tally_write(store, &measures);
 }
 
-bool campaign_count_run_with(struct store *store, struct campaign_transition *change, size_t *changed,
-                             const struct parameter *parameters, size_t count) {
+bool campaign_count_run_with(struct store *store, struct campaign_transition *change,
+                             size_t *changed, const struct parameter *parameters, size_t count) {
     char campaign_id[ID_SIZE];
     sql_start_with(store, &change->s, parameters, count);
     while (sql_row(store, &change->s)) {

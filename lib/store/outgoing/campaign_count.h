@@ -40,8 +40,8 @@ struct campaign_transition {
     campaign_count_run_with(store, change, changed, (const struct parameter[]){__VA_ARGS__},       \
                             sizeof((const struct parameter[]){__VA_ARGS__}) /                      \
                                 sizeof(struct parameter))
-bool campaign_count_run_with(struct store *store, struct campaign_transition *change, size_t *changed,
-                             const struct parameter *parameters, size_t count);
+bool campaign_count_run_with(struct store *store, struct campaign_transition *change,
+                             size_t *changed, const struct parameter *parameters, size_t count);
 
 /* Writes what is collected, before counts are read in the transaction. */
 bool campaign_count_write(struct store *store);

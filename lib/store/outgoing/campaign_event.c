@@ -1,6 +1,7 @@
 #include "store/outgoing/campaign_event.h"
 
 #include "store/campaign.h"
+#include "store/count/user_number.h"
 #include "store/event/event_entry.h"
 #include "store/outgoing/campaign_count.h"
 
@@ -17,10 +18,9 @@ static bool read_user(struct store *store, const char *id, char user_id[ID_SIZE]
 static bool read_change(struct store *store, struct arena *arena, const char *id,
                         struct campaign_change *change) {
     char user_id[ID_SIZE];
-    const char *const names[] = {user_id};
     if (!read_user(store, id, user_id))
         return false;
-    sql_lock(store, LOCK_COUNTERS, NULL, names, 1);
+    user_number_read_ahead(store, user_id);
     if (!campaign_count_write(store))
         return false;
     sql_latch(store, store_find_campaign(store, arena, user_id, id, &change->campaign));

@@ -56,8 +56,8 @@ bool outgoing_accept(struct store *store, const struct store_send *send, bool *i
                "finished_at = CASE WHEN state = 'accepted' THEN finished_at ELSE ?3 END, "
                "report_at = CASE WHEN state = 'accepted' THEN report_at ELSE " OUTGOING_REPORT(
                    "?3") " END, "
-               "state = 'accepted', error = NULL, wamid = ?2, is_recorded = 1, body = ?4 "
-               "WHERE id = ?1 AND state = ?5"};
+                         "state = 'accepted', error = NULL, wamid = ?2, is_recorded = 1, body = ?4 "
+                         "WHERE id = ?1 AND state = ?5"};
     const bool is_held =
         send->message_status && strcmp(send->message_status, "held_for_quality_assessment") == 0;
     struct before before = {0};
@@ -94,9 +94,9 @@ static bool is_row(const char *callback_data) {
 bool outgoing_confirm(struct store *store, const char *user_id, const char *callback_data,
                       const char *wamid, int64_t now, struct outgoing_row *row) {
     static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?2, "
-               "finished_at = ?3, report_at = " OUTGOING_REPORT(
-                   "?3") " WHERE id = ?1 AND state = ?4"};
+        .sql =
+            "UPDATE outgoing SET state = 'accepted', reason = NULL, error = NULL, wamid = ?2, "
+            "finished_at = ?3, report_at = " OUTGOING_REPORT("?3") " WHERE id = ?1 AND state = ?4"};
     struct before before = {0};
     int changed = 0;
     *row = before.row;

@@ -92,8 +92,8 @@ enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t
     static struct statement find = {.sql = LATE};
     static struct campaign_transition late = {
         {.sql = "UPDATE outgoing SET state = 'expired', finished_at = ?1, "
-                "report_at = " OUTGOING_REPORT(
-                    "?1") " WHERE state = 'queued' AND id IN (" LATE ") RETURNING campaign_id"},
+                "report_at = " OUTGOING_REPORT("?1") " WHERE state = 'queued' AND id IN (" LATE
+                                                     ") RETURNING campaign_id"},
         "queued",
         "expired"};
     *expired = 0;
@@ -234,9 +234,10 @@ static bool end_row(struct store *store, const struct outgoing_outcome *outcome,
                "attempts = attempts - ?7, next_at = ?8, "
                "finished_at = CASE WHEN ?4 = 'queued' THEN NULL ELSE ?9 END, "
                "report_at = CASE WHEN ?4 = 'unknown' THEN " OUTGOING_REPORT_UNKNOWN(
-                   "?9") " WHEN ?4 = 'queued' OR ?5 = 'erased' THEN NULL ELSE " OUTGOING_REPORT(
-                   "?9") " END WHERE id = ?1 AND taken_by = ?2 AND take_id = ?3 "
-               "AND state = ?10"};
+                   "?9") " WHEN ?4 = 'queued' OR ?5 = 'erased' THEN NULL "
+                         "ELSE " OUTGOING_REPORT("?9") " END WHERE id = ?1 AND taken_by = ?2 "
+                                                       "AND take_id = ?3 "
+                                                       "AND state = ?10"};
     const struct slice none = {NULL, 0}, error = outcome->error.n ? outcome->error : none;
     const bool is_failed = strcmp(outcome->state, "failed") == 0;
     char code[OUTGOING_CODE_SIZE];
@@ -316,9 +317,10 @@ enum store_result store_hold_outgoing(struct store *store, int64_t now, event_wr
 #define HOLD(state)                                                                                \
     {                                                                                              \
         {.sql = "UPDATE outgoing SET state = 'unknown', reason = 'restored', finished_at = ?1, "   \
-                "report_at = " OUTGOING_REPORT_UNKNOWN("?1") " WHERE state = '" state              \
-                "' AND id IN (SELECT id FROM outgoing WHERE finished_at IS NULL "                  \
-                "ORDER BY expires_at LIMIT ?2) RETURNING campaign_id"},                            \
+                "report_at = " OUTGOING_REPORT_UNKNOWN(                                            \
+                    "?1") " WHERE state = '" state                                                 \
+                          "' AND id IN (SELECT id FROM outgoing WHERE finished_at IS NULL "        \
+                          "ORDER BY expires_at LIMIT ?2) RETURNING campaign_id"},                  \
             state, "unknown"                                                                       \
     }
     static struct campaign_transition queued = HOLD("queued"), sending = HOLD("sending");
