@@ -186,7 +186,7 @@ put_json() { # BODY [QUERY]
     draft
     upload 'name,to,code\nZoë,+49 151 1234567,7\nX,US.13491208655302741918,3\n'
     table=$(bodies)
-    db 'DELETE FROM campaign_recipient'
+    db 'DELETE FROM campaign_recipient; DELETE FROM campaign_count'
     put_json '{"recipients":[{"name":"Zo\u00eb","to":"+49 151 1234567","code":7},
         {"code":"3","to":"US.13491208655302741918","name":"X","note":""}]}'
     assert_success
@@ -1064,7 +1064,8 @@ column() {
     db "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at,
         next_at, expires_at, campaign_id, created_at) SELECT 'out_w', user_id, account_id, line_id,
         '15552000009', CAST('{}' AS BLOB), 'queued', 1, 1, 9000000000000, id, 1 FROM campaign
-        WHERE id = '$campaign'; UPDATE campaign SET closes_at = 5, open_times = ''"
+        WHERE id = '$campaign'; INSERT INTO campaign_count VALUES ('$campaign', 'queued', 1);
+        UPDATE campaign SET closes_at = 5, open_times = ''"
     start_sender
     eventually counts_are queued 1
     assert_equal "$(row out_w 'state, attempts')" 'queued|0'

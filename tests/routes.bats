@@ -143,7 +143,8 @@ POST /platform/webhook signature raw platform'
         "$(jq -cS '[., inputs] | [.[] | select(.lines) | [(.path
             | gsub(":(?<name>[A-Za-z]+)"; "{\(.name)}")), (.method | ascii_downcase), .lines]]
             | sort | .[]' "$ROUTES")"
-    assert_equal "$(jq -r 'select(.lines) | .scope' "$ROUTES" | sort -u | xargs)" 'basic read send'
+    assert_equal "$(jq -r 'select(.lines) | .scope' "$ROUTES" | sort -u | xargs)" \
+        'basic inbox read self send team'
 }
 # lint: end
 

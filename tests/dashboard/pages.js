@@ -34,7 +34,7 @@ function pagesOf([, address, parameter, isOptional, module, rest]) {
 }
 
 const rows = [...fs.readFileSync(TABLE, 'utf8')
-    .matchAll(/^ *\{path: '(\/\w+)(?:\/:(\w+)(\?)?)?', module: '(\w+)'(.*)\},$/gm)];
+    .matchAll(/^ *\{path: '(\/\w+)(?:\/:(\w+)(\?)?)?', module: '(\w+)'([^}]*)\},$/gm)];
 const PAGES = rows.flatMap(pagesOf);
 if (rows.length < 10)
     throw new Error(`${TABLE}: the pages cannot be read`);
