@@ -284,7 +284,8 @@ flat() {
             INSERT INTO event (id, user_id, sequence, type, body, state, created_at)
                 VALUES ('evt_many', 'usr_fill', 0, 'message.received', x'', 'pending', 1);
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $lines)
-            INSERT INTO line SELECT printf('lin_used%04d', i), 'acc_fill', 'used' || i, '', NULL, 1, 0, NULL, NULL, 1 FROM n;
+            INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered, is_coexisting, created_at)
+                SELECT printf('lin_used%04d', i), 'acc_fill', 'used' || i, '', 1, 0, 1 FROM n;
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $hours)
             INSERT INTO usage SELECT 'usr_fill', 9000000 + i, id, measure, 1 FROM n, line,
                 (SELECT 'in' AS measure UNION ALL SELECT 'out' UNION ALL SELECT 'sent')

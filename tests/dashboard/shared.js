@@ -259,8 +259,8 @@ exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, pas
     const names = await page.locator('.nav [data-menu]').evaluateAll((items) =>
         items.map((item) => item.dataset.menu));
     assert.deepEqual(names,
-        ['overview', 'inbox', 'lines', 'templates', 'campaigns', 'replies', 'forms', 'usage', 'api',
-            'members']);
+        ['overview', 'inbox', 'lines', 'templates', 'campaigns', 'optouts', 'replies', 'forms',
+            'usage', 'api', 'members']);
     for (const name of names) {
         await open(`/${name}`);
         await page.locator('main h1').waitFor();

@@ -53,7 +53,7 @@ sample_functions='
         upTo: "msg_sample", lineId: "lin_sample", lineIds: "lin_own", phoneNumberIds: $line};
     # the fields of webhooks of the kind forward; that of the samples is of the kind event
     def of_forwards: ["fields", "updates", "splitMessages", "verifyToken"];
-    def known_paths: {link: "sample-link"};
+    def known_paths: {link: "sample-link", "window.from": "09:00", "window.to": "20:00"};
     # what a field has for one route only
     def known_of: {"/v2/session/join": {invitation: "sample-join"},
         "/v2/invitations/accept": {invitation: "sample-accept"},

@@ -133,12 +133,26 @@ static int reply_changed(struct request *rq, const char *member_id) {
     return reply_data(rq, json_written(&data));
 }
 
+/* Whether the workspace has the member is said before what is wrong with the lines. */
+static int check_exists(struct request *rq, const char *id) {
+    struct store_member *members;
+    size_t count;
+    const struct caller *caller = rq->caller;
+    enum store_result result =
+        store_list_members(caller->store, rq->arena, caller->user.id, &members, &count);
+    for (size_t i = 0; result == STORE_OK && i < count; i++)
+        if (strcmp(members[i].id, id) == 0)
+            return 0;
+    return check(rq, result == STORE_OK ? STORE_NOT_FOUND : result, MEMBER_NOT_REFUSED);
+}
+
 int members_patch(struct request *rq) {
     struct store_member_change change = change_of(rq);
     enum member_refusal refusal;
     change.role = role_find(json_text(json_get(rq->json, "role"), rq->arena));
     change.sets_lines = json_is(json_get(rq->json, "lineIds"));
-    if (change.sets_lines && members_read_lines(rq, change.role, &change.line_ids))
+    if (change.sets_lines && (check_exists(rq, change.member_id) ||
+                              members_read_lines(rq, change.role, &change.line_ids)))
         return -1;
     request_release(rq); /* the answer reads what is written */
     enum store_result result = store_change_member(rq->caller->store, rq->arena, &change, &refusal);
