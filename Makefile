@@ -145,7 +145,8 @@ endif
 
 # Debian packages to build and run; tests/rules.mk lists those of the tests.
 PACKAGES := gcc libc6-dev libfcgi-dev libsqlite3-dev libsodium-dev libcurl4-openssl-dev \
-    libmagic-dev libutf8proc-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl jq
+    libmagic-dev libutf8proc-dev libmicrohttpd-dev libcjson-dev apache2-bin ca-certificates curl \
+    jq tzdata
 # Those that `make deb` needs too; the build dependencies in debian/control are of PACKAGES.
 DEB_PACKAGES := build-essential debhelper lintian
 

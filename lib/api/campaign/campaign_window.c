@@ -24,7 +24,11 @@ static const char *check_time(struct slice text) {
 }
 
 static const char *check_zone(struct slice text) {
-    return zone_exists(text) ? NULL : "must be the name of a time zone, such as Europe/Berlin";
+    if (zone_exists(text))
+        return NULL;
+    return zone_exists(SLICE("UTC"))
+               ? "must be the name of a time zone, such as Europe/Berlin"
+               : "cannot be looked up: this machine has no time zones; install the package tzdata";
 }
 
 static const struct text_rule time_rule = {.meaning = "a time of the day",
