@@ -56,6 +56,14 @@ occur_in() {
         'PHONE_OR_BSUID a phone number' | occur_in switchboard.8
 }
 
+@test "the usage of a command names each option once" {
+    local usage repeated
+    while read -r usage; do
+        repeated=$(grep -oE -- '--[a-z-]+' <<<"$usage" | sort | uniq -d) || true
+        [[ -z $repeated ]] || fail "$usage"
+    done < <("$OUT/tools/switchboard" --help | sed -n 's/^  \(switchboard .* --.*\)/\1/p')
+}
+
 @test "switchboard-courier(8), switchboard-pool(8) and switchboard-sender(8) have every option of --help" {
     local tool
     for tool in courier pool sender; do
