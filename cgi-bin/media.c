@@ -9,6 +9,8 @@
 #include "base/crypto.h"
 #include "base/http_client.h"
 #include "base/process/signals.h"
+#include "payload/attachment.h"
+#include "store/message.h"
 
 /* --- upload --- */
 
@@ -115,17 +117,40 @@ static int post_upload(struct request *rq) {
 /* --- download --- */
 
 static const struct field download_query[] = {
+    {.name = "messageId", .type = FIELD_STRING},
     DISPOSITION_FIELD,
     SELECTOR_FIELDS,
     {0},
 };
+
+/* Whether the message of the query has the file. A caller with some lines has to name one: the
+ * platform's token, and the archive, know no lines. */
+static int check_message(struct request *rq) {
+    const struct caller *caller = rq->caller;
+    const struct slice id = query_get(&rq->query, "messageId");
+    struct message message;
+    if (!id.n && caller->view.line_ids)
+        return fail(rq, NOT_FOUND,
+                    "Media URL not found: a caller with some lines names the message of the file "
+                    "as messageId.");
+    if (!id.n)
+        return 0;
+    enum store_result result = store_find_message(caller->store, rq->arena, &caller->view,
+                                                  arena_copy(rq->arena, id), NULL, &message);
+    if (result != STORE_OK && result != STORE_NOT_FOUND)
+        return state_fail(rq, result);
+    const char *file = result == STORE_OK ? attachment_id(rq->arena, message.body) : NULL;
+    return file && slice_equal(slice_of(file), rq->parameters[0])
+               ? 0
+               : fail(rq, NOT_FOUND, "Media URL not found: the message has not this file.");
+}
 
 static int get_download(struct request *rq) {
     struct store_account *accounts;
     size_t count;
     if (!media_is_id(rq->parameters[0]))
         return fail(rq, NOT_FOUND, "Media URL not found");
-    return selector_list(rq, &accounts, &count)
+    return check_message(rq) || selector_list(rq, &accounts, &count)
                ? -1
                : media_reply(rq, arena_copy(rq->arena, rq->parameters[0]), accounts, count);
 }
@@ -137,7 +162,8 @@ static const struct route routes[] = {
      .scope = SCOPE_SEND, .lines = LINES_BY_BODY, .guard = &caller_guard,
      .handle = post_upload, .body = BODY_STREAM},
     {.method = "GET", .path = "/v2/media/:mediaId/download",
-     .scope = SCOPE_READ, .guard = &caller_guard, .handle = get_download, .query = download_query},
+     .scope = SCOPE_READ, .lines = LINES_BY_MESSAGE, .guard = &caller_guard,
+     .handle = get_download, .query = download_query},
     {0},
 };
 /* clang-format on */

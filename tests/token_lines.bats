@@ -379,6 +379,52 @@ changes_no_other() {
     assert_graph_error 403 10 OAuthException 'about all lines'
 }
 
+# Uploads a file from the own line, and lets a message have it: gives_file WAMID. Sets `media`.
+gives_file() {
+    printf '\xff\xd8\xff\xe0\x00\x10JFIF %s' "$1" >"$BATS_TEST_TMPDIR/$1"
+    as_key POST /v2/media/upload -H 'Content-Type: image/jpeg' -H "phoneNumberId: $OWN" \
+        -d "@$BATS_TEST_TMPDIR/$1"
+    assert_success
+    media=$(gojq -r .data.mediaId "$body")
+    db "UPDATE message SET type = 'image',
+        body = CAST('{\"type\":\"image\",\"image\":{\"id\":\"$media\"}}' AS BLOB)
+        WHERE wamid = '$1'"
+}
+
+shows_own_files() {
+    local media own ids=()
+    gives_file wamid.own1
+    own=$media
+    gives_file wamid.foreign1
+    mapfile -t ids < <(db "SELECT id FROM message WHERE wamid IN ('wamid.own1', 'wamid.own2',
+        'wamid.foreign1') ORDER BY wamid = 'wamid.own1' DESC, wamid")
+    as_key GET "/v2/media/$own/download?messageId=${ids[0]}"
+    assert_status 200
+    cmp "$body" "$BATS_TEST_TMPDIR/wamid.own1"
+    for path in "$own/download" "$own/download?messageId=msg_none" \
+        "$own/download?messageId=${ids[1]}" "$own/download?messageId=${ids[2]}" \
+        "$media/download?messageId=${ids[0]}" "$media/download?messageId=${ids[1]}" \
+        "$media/download?messageId=${ids[1]}&phoneNumberId=$FOREIGN" "$media/download"; do
+        as_key GET "/v2/media/$path"
+        assert_error 404 NOT_FOUND 'Media URL not found'
+    done
+    api GET "/v2/media/$media/download?messageId=${ids[1]}"
+    assert_status 200
+    api GET "/v2/media/$media/download?messageId=${ids[0]}"
+    assert_error 404 NOT_FOUND 'the message has not this file'
+    api GET "/v2/media/$media/download"
+    assert_status 200
+}
+
+@test "a file is 404 for a token with lines but by a message of them that has it" {
+    shows_own_files
+}
+
+@test "a file is 404 for a member with lines but by a message of them that has it" {
+    be_member
+    shows_own_files
+}
+
 # --- sends, which come last: they make threads ---
 
 sends_from_own() {

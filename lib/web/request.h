@@ -61,6 +61,7 @@ enum body {
 /* How a route keeps to the lines of a caller who has some of them only. */
 #define LINES_BY_BODY    "by body"    /* phoneNumberId of the body is one of them */
 #define LINES_BY_THREAD  "by thread"  /* what is on another line is not found */
+#define LINES_BY_MESSAGE "by message" /* the message of the query is on one, and has the file */
 #define LINES_BY_CONTACT "by contact" /* a contact without a thread on them is not found */
 #define LINES_BY_HOLDER  "by holder"  /* who has others is not changed: a member, a token */
 #define LINES_LISTED     "listed"     /* the answer has what is on them */

@@ -27,8 +27,9 @@ function written(value, className = '') {
 function mediaBody(message, {phoneNumberId}) {
     const part = content(message);
     const kind = message.type === 'audio' && part.voice ? 'voice' : message.type;
-    return [media(part, {type: message.type, kind, label: kindOf(message), phoneNumberId}),
-        written(part.caption)];
+    const messageId = /^msg_/.test(message.id) ? message.id : undefined; // it is stored
+    return [media(part, {type: message.type, kind, label: kindOf(message), phoneNumberId,
+        messageId}), written(part.caption)];
 }
 
 function locationBody(message) {

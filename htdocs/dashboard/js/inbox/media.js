@@ -45,10 +45,10 @@ function makeRoom() {
     }
 }
 
-async function read(id, {phoneNumberId}, longest) {
+async function read(id, {phoneNumberId, messageId}, longest) {
     const controller = new AbortController();
     const response = await send('GET', `/v2/media/${encodeURIComponent(id)}/download`, {
-        query: {phoneNumberId, disposition: 'attachment'}, signal: controller.signal});
+        query: {phoneNumberId, messageId, disposition: 'attachment'}, signal: controller.signal});
     if (Number(response.headers.get('Content-Length')) > longest) {
         controller.abort();
         return null;
@@ -186,12 +186,12 @@ function redraw(id) {
 }
 
 // The box of a message's file: media(part, {type, kind (voice, or type), label,
-// phoneNumberId}).
-export function media(part, {type, kind, label, phoneNumberId}) {
+// phoneNumberId, messageId}).
+export function media(part, {type, kind, label, phoneNumberId, messageId}) {
     const id = textOf(part.id);
     if (!id)
         return placeholder(part, type, label);
-    const info = {type, kind, label, phoneNumberId, name: safeName(part.filename, type)};
+    const info = {type, kind, label, phoneNumberId, messageId, name: safeName(part.filename, type)};
     infos.set(id, info);
     const box = el('div', {class: `media ${type}`, data: {media: id}}, contentOf(id, info));
     views.observe(box);
