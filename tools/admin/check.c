@@ -175,12 +175,13 @@ static bool is_list(const char *text, bool (*item)(struct slice text)) {
     return text[strlen(text) - 1] != ',';
 }
 
-#define LISTED(state, name, meaning) name ","
+#define LISTED(state, name, meaning) name " "
 
 static const char *check_event_types(const char *text) {
     return strcmp(text, "default") == 0 || is_list(text, is_event_type)
                ? NULL
-               : "must be default, or some of " EVENT_TYPES(LISTED) " each once";
+               : "must be default, or some of " EVENT_TYPES(
+                     LISTED) "separated by commas, each once";
 }
 
 static const char *check_fields(const char *text) {
