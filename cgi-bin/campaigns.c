@@ -278,7 +278,7 @@ static int count_ahead(struct request *rq, const char *id, int64_t *ahead) {
 static int post_start(struct request *rq) {
     struct store_campaign campaign;
     struct addition addition = {.start_at = rq->now};
-    int64_t ahead;
+    int64_t ahead = 0;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
     if (send_at < rq->now - LATE_MS)
