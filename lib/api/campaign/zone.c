@@ -9,7 +9,7 @@
 
 #include "base/process/need.h"
 
-enum { NAME_LONGEST = 64, MINUTES_OF_HOUR = 60, SECOND = 1000 };
+enum { NAME_LONGEST = 64, MINUTES_OF_HOUR = 60, SECOND = 1000, DAY = 24 * 60 * 60 * SECOND };
 
 /* A name cannot lead out of the directory. */
 static bool is_name(struct slice name) {
@@ -53,15 +53,16 @@ static int64_t moment_of(const struct tm *day, int days, int minute) {
 static size_t list_spans(const struct zone_hours *hours, int64_t start, size_t days,
                          struct zone_span *spans) {
     const time_t second = (time_t)(start / SECOND);
+    const int64_t end = start + (int64_t)days * DAY;
     const int ends_later = hours->to <= hours->from ? 1 : 0;
     struct tm day;
     size_t count = 0;
     if (!localtime_r(&second, &day))
         return 0;
-    for (int i = -1; i < (int)days; i++) {
+    for (int i = -1; i <= (int)days && count <= days; i++) {
         const struct zone_span span = {moment_of(&day, i, hours->from),
                                        moment_of(&day, i + ends_later, hours->to)};
-        if (span.to > start && span.to > span.from)
+        if (span.to > start && span.from < end && span.to > span.from)
             spans[count++] = span;
     }
     return count;

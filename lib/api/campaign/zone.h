@@ -19,9 +19,10 @@ struct zone_span {
     int64_t from, to; /* ms; `to` is not in it */
 };
 
-/* Writes the spans of `days` days that end after `start`, in their order: the first one has begun
- * before it, if it lies in one. A time that a change of the clock skips is the moment of the change
- * or an hour beside it. Returns their number, at most days + 1. */
+/* Writes the spans that end after `start` and begin within `days` times 24 hours of it, in their
+ * order: the first one has begun before it, if it lies in one. A time that a change of the clock
+ * skips is the moment of the change or an hour beside it. Returns their number, at most days + 1.
+ */
 size_t zone_spans(const struct zone_hours *hours, int64_t start, size_t days,
                   struct zone_span *spans);
 
