@@ -22,8 +22,8 @@ setup_file() {
 setup() {
     forget_sent
     sandbox DELETE faults >/dev/null
-    db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign;
-        DELETE FROM sender_lease; DELETE FROM opt_out; DELETE FROM template'
+    db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign_count;
+        DELETE FROM campaign; DELETE FROM sender_lease; DELETE FROM opt_out; DELETE FROM template'
     have_pulse
 }
 

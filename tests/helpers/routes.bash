@@ -231,7 +231,7 @@ have_outgoing() {
 
 # Makes the campaign of the samples, in a state: have_campaign STATE
 have_campaign() {
-    db_at_once "DELETE FROM campaign_recipient; DELETE FROM campaign;
+    db_at_once "DELETE FROM campaign_recipient; DELETE FROM campaign_count; DELETE FROM campaign;
         INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language,
             components, state, valid_ms, created_at)
         SELECT 'cmp_sample', user_id, '$ACCOUNT', l.id, 'sample', 'greeting', 'en_US',
