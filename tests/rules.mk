@@ -176,7 +176,7 @@ probes: $(if $(filter 1,$(SANITIZE)),,$(PROBE_CONTROL)) $(BUILD)/helpers/ask
 FUZZ := build/fuzz
 FUZZ_FLAGS := $(LANGUAGE) -O1 -g -fno-omit-frame-pointer \
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_SOURCES := $(filter-out lib/api/media/mime_detect.c lib/engine/postgresql%,$(LIBRARY_SOURCES))
+FUZZ_SOURCES := $(filter-out lib/api/media/upload_type.c lib/engine/postgresql%,$(LIBRARY_SOURCES))
 FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(FUZZ)/%.o) $(FUZZ)/lib/store/move/schema.o
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,$(FUZZ)/%,$(wildcard tests/fuzz/*.c))
 

@@ -3,8 +3,8 @@
 #include "api/list_cursor.h"
 #include "api/paging.h"
 #include "api/selector.h"
+#include "payload/opt_out_json.h"
 #include "payload/recipient.h"
-#include "store/opt_out.h"
 
 #define PERSON                                                                                     \
     .name = "to", .type = FIELD_STRING, .rule = &recipient_any_rule, .example = "15550007000"
@@ -13,14 +13,6 @@ const struct field opt_outs_query[] = {SELECTOR_FIELDS, {PERSON}, PAGING_FIELDS,
 const struct field opt_outs_add_query[] = {SELECTOR_FIELDS, {0}};
 const struct field opt_outs_fields[] = {RECIPIENT_FIELDS, {0}};
 const struct field opt_outs_delete_query[] = {SELECTOR_FIELDS, {PERSON, .required = true}, {0}};
-
-static void write_row(struct json_writer *out, const struct store_opt_out *row) {
-    json_write_object(out, NULL);
-    json_write_text(out, "identity", row->identity);
-    json_write_text(out, "source", row->source);
-    json_write_time(out, "since", row->since);
-    json_write_end(out);
-}
 
 /* One more than the limit shows that there are more. */
 int opt_outs_get(struct request *rq) {
@@ -47,7 +39,7 @@ int opt_outs_get(struct request *rq) {
     const bool has_more = count > limit;
     paging_start(rq, &data);
     for (size_t i = 0; i < count - has_more; i++)
-        write_row(&data, &rows[i]);
+        opt_out_json_write(&data, &rows[i]);
     parts[0] = "opt-outs";
     parts[1] = has_more ? rows[limit - 1].identity : NULL;
     return paging_reply_cursor(rq, &data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
@@ -68,7 +60,7 @@ static int reply_rows(struct request *rq, const char *account_id,
         enum store_result result =
             store_find_opt_out(rq->caller->store, rq->arena, account_id, identities[i], &row);
         if (result == STORE_OK)
-            write_row(&data, &row);
+            opt_out_json_write(&data, &row);
         else if (result != STORE_NOT_FOUND) /* another request has ended it */
             return state_fail(rq, result);
     }

@@ -134,6 +134,8 @@ void json_write_string(struct json_writer *writer, const char *name, struct slic
 void json_write_integer(struct json_writer *writer, const char *name, int64_t number);
 void json_write_bool(struct json_writer *writer, const char *name, bool value);
 void json_write_null(struct json_writer *writer, const char *name);
+/* A number that is above 0 if it is known; 0 is written as null. */
+void json_write_integer_or_null(struct json_writer *writer, const char *name, int64_t number);
 void json_write_time(struct json_writer *writer, const char *name, int64_t ms); /* ISO 8601 */
 /* The same; INT64_MIN and INT64_MAX are written as null. */
 void json_write_time_or_null(struct json_writer *writer, const char *name, int64_t ms);

@@ -114,6 +114,13 @@ void json_write_null(struct json_writer *writer, const char *name) {
     json_write_raw(writer, name, SLICE("null"));
 }
 
+void json_write_integer_or_null(struct json_writer *writer, const char *name, int64_t number) {
+    if (number)
+        json_write_integer(writer, name, number);
+    else
+        json_write_null(writer, name);
+}
+
 void json_write_time(struct json_writer *writer, const char *name, int64_t ms) {
     char text[CLOCK_ISO8601_SIZE];
     clock_format(ms, text);

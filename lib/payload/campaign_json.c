@@ -5,13 +5,6 @@
 
 enum { SECOND = 1000 };
 
-static void write_text(struct json_writer *out, const char *name, const char *text) {
-    if (text)
-        json_write_text(out, name, text);
-    else
-        json_write_null(out, name);
-}
-
 /* A campaign whose time has not come is `scheduled`. */
 static const char *state_of(const struct store_campaign *campaign, int64_t now) {
     return strcmp(campaign->state, "running") == 0 && campaign->start_at > now ? "scheduled"
@@ -23,20 +16,14 @@ void campaign_json_write(struct json_writer *out, const struct store_campaign *c
     json_write_text(out, "id", campaign->id);
     json_write_text(out, "name", campaign->name);
     json_write_text(out, "state", state_of(campaign, now));
-    write_text(out, "reason", campaign->reason);
+    json_write_text(out, "reason", campaign->reason);
     json_write_text(out, "phoneNumberId", campaign->phone_number_id);
     json_write_text(out, "templateName", campaign->template_name);
     json_write_text(out, "language", campaign->language);
-    write_text(out, "category", campaign->category);
+    json_write_text(out, "category", campaign->category);
     json_write_raw(out, "components", campaign->components);
-    if (campaign->rate)
-        json_write_integer(out, "rate", campaign->rate);
-    else
-        json_write_null(out, "rate");
-    if (campaign->window.n)
-        json_write_raw(out, "window", campaign->window);
-    else
-        json_write_null(out, "window");
+    json_write_integer_or_null(out, "rate", campaign->rate);
+    json_write_raw(out, "window", campaign->window);
     json_write_integer(out, "validFor", campaign->valid_ms / SECOND);
     json_write_time(out, "createdAt", campaign->created_at);
     json_write_time_or_null(out, "sendAt", campaign->start_at);

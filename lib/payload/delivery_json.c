@@ -1,12 +1,5 @@
 #include "payload/delivery_json.h"
 
-void delivery_json_status(struct json_writer *out, const char *name, int status) {
-    if (status)
-        json_write_integer(out, name, status);
-    else
-        json_write_null(out, name);
-}
-
 void delivery_json_write(struct json_writer *out, const struct store_event_entry *event) {
     json_write_array(out, "webhooks");
     for (size_t i = 0; i < event->delivery_count; i++) {
@@ -16,7 +9,7 @@ void delivery_json_write(struct json_writer *out, const struct store_event_entry
         json_write_text(out, "state", delivery->state);
         json_write_integer(out, "attempts", delivery->attempts);
         json_write_time_or_null(out, "nextAttemptAt", delivery->next_attempt_at);
-        delivery_json_status(out, "lastStatus", delivery->last_status);
+        json_write_integer_or_null(out, "lastStatus", delivery->last_status);
         json_write_text(out, "lastError", delivery->last_error);
         json_write_time_or_null(out, "finishedAt", delivery->finished_at);
         json_write_end(out);

@@ -5,9 +5,6 @@
 #include "base/json.h"
 #include "store/event_log.h"
 
-/* Writes an HTTP status; 0, no answer, is null. */
-void delivery_json_status(struct json_writer *out, const char *name, int status);
-
 /* Writes the member `webhooks`: the state of the delivery to each webhook. */
 void delivery_json_write(struct json_writer *out, const struct store_event_entry *event);
 

@@ -22,7 +22,7 @@ static void write_event(struct json_writer *json, const struct store_event_entry
     json_write_text(json, "state", event->state);
     json_write_integer(json, "attempts", event->attempts);
     json_write_time_or_null(json, "nextAttemptAt", event->next_attempt_at);
-    delivery_json_status(json, "lastStatus", event->last_status);
+    json_write_integer_or_null(json, "lastStatus", event->last_status);
     json_write_text(json, "lastError", event->last_error);
     json_write_time(json, "createdAt", event->created_at);
     json_write_time_or_null(json, "finishedAt", event->finished_at);
@@ -81,7 +81,7 @@ static void write_log(struct json_writer *json, const struct store_event_entry *
         json_write_integer(json, "attempt", attempt->attempt);
         json_write_time(json, "startedAt", attempt->started_at);
         json_write_integer(json, "durationMs", attempt->duration_ms);
-        delivery_json_status(json, "status", attempt->status);
+        json_write_integer_or_null(json, "status", attempt->status);
         json_write_text(json, "error", attempt->error);
         json_write_text(json, "address", attempt->address);
         json_write_string(json, "response", attempt->response_head);

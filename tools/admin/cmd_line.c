@@ -36,13 +36,6 @@ int line_add(struct invocation *call) {
     return object_print(call, &json, "%s", id);
 }
 
-static void write_rate(struct json_writer *json, int64_t rate) {
-    if (rate)
-        json_write_integer(json, "sendRate", rate);
-    else
-        json_write_null(json, "sendRate");
-}
-
 int line_archive(struct invocation *call) {
     const char *phone_number_id = call->operands[0];
     enum store_result result = store_archive_line(call->store, phone_number_id, call->now);
@@ -62,7 +55,7 @@ int line_rate(struct invocation *call) {
         return fail_row(call, result, ROW_LINE, phone_number_id);
     struct json_writer json = object_start(call);
     json_write_text(&json, "phoneNumberId", phone_number_id);
-    write_rate(&json, rate);
+    json_write_integer_or_null(&json, "sendRate", rate);
     return object_print(call, &json, "line %s sends %s queued messages a second", phone_number_id,
                         rate ? call->operands[1] : "the default number of");
 }
@@ -77,7 +70,7 @@ static void write_line(struct json_writer *json, const struct line *line) {
     json_write_bool(json, "isRegistered", line->is_registered);
     json_write_bool(json, "isCoexisting", line->is_coexisting);
     json_write_text(json, "platformType", line->platform_type);
-    write_rate(json, line->send_rate);
+    json_write_integer_or_null(json, "sendRate", line->send_rate);
     json_write_bool(json, "isPrimary", line->is_primary);
     json_write_bool(json, "isArchived", line->archived_at != INT64_MAX);
     json_write_time(json, "createdAt", line->created_at);

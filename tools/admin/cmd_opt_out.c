@@ -2,8 +2,8 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
+#include "payload/opt_out_json.h"
 #include "payload/recipient.h"
-#include "store/opt_out.h"
 
 /* The person, by the digits of a phone or a BSUID. */
 static struct opt_out_names names_of(const char *one) {
@@ -22,14 +22,6 @@ static int read_operands(struct invocation *call, struct store_account *account,
     return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_ACCOUNT, account_id);
 }
 
-static void write_row(struct json_writer *json, const struct store_opt_out *row) {
-    json_write_object(json, NULL);
-    json_write_text(json, "identity", row->identity);
-    json_write_text(json, "source", row->source);
-    json_write_time(json, "since", row->since);
-    json_write_end(json);
-}
-
 int opt_out_list(struct invocation *call) {
     struct store_opt_out_filter filter = {0};
     struct store_account account;
@@ -46,7 +38,7 @@ int opt_out_list(struct invocation *call) {
         filter.limit = list.page.limit;
         result = store_list_opt_outs(call->store, &list.arena, &filter, &rows, &count);
         for (size_t i = 0; result == STORE_OK && i < count; i++) {
-            write_row(&list.json, &rows[i]);
+            opt_out_json_write(&list.json, &rows[i]);
             table_cell(&list.table, rows[i].identity);
             table_cell(&list.table, rows[i].source);
             table_cell(&list.table, time_text(&list.arena, rows[i].since));

@@ -15,7 +15,7 @@ struct upload {
     const char *name;
     int64_t size;               /* bytes; -1: there is no file */
     int spool;                  /* the descriptor of a form's file; -1: the file is the body */
-    struct slice seen;          /* the beginning of the body, read ahead for mime_detect */
+    struct slice seen;          /* the beginning of the body, read ahead for upload_type */
     int64_t left;               /* bytes of the body that upload_read has not returned yet */
     bool is_broken;             /* upload_read could not return the whole file */
     struct crypto_sha256 *hash; /* of the file's bytes so far; NULL: no fingerprint is needed */

@@ -14,7 +14,7 @@ void event_view_write(struct json_writer *out, const struct store_event_entry *e
     json_write_text(out, "type", event->type);
     json_write_text(out, "state", state_of(event));
     json_write_integer(out, "attempts", event->attempts);
-    delivery_json_status(out, "lastStatus", event->last_status);
+    json_write_integer_or_null(out, "lastStatus", event->last_status);
     json_write_text(out, "lastError", event->last_error);
     json_write_time(out, "createdAt", event->created_at);
     json_write_time_or_null(out, "nextAttemptAt", event->next_attempt_at);
@@ -48,7 +48,7 @@ static void write_delivery(struct request *rq, struct json_writer *out, const ch
     json_write_integer(out, "attempt", attempt->attempt);
     json_write_time(out, "startedAt", attempt->started_at);
     json_write_integer(out, "durationMs", attempt->duration_ms);
-    delivery_json_status(out, "status", attempt->status);
+    json_write_integer_or_null(out, "status", attempt->status);
     json_write_text(out, "error", attempt->error);
     json_write_text(out, "address", attempt->address);
     json_write_string(out, "responseHead", attempt->response_head);
