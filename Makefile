@@ -438,13 +438,13 @@ audit: ## print and check what each executable can do; V=1 prints every trial, O
 	@OUT=$(OUT) OBJECTS=$(BUILD) ASK=$(BUILD)/helpers/ask VERBOSE=$(V) ONLY='$(ONLY)' \
 	    tests/audit
 
-bench: ## measure against bare programs and Node, over half an hour
+bench: ## measure against bare programs and Node, over half an hour; ROWS='send media': only these
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES) $(CONTROL_PACKAGES) $(STATIC_PACKAGES) \
 	    postgresql libpq-dev
 	@$(BUILD_ALL) STATIC_CURL=1 all
 	@$(BUILD_ALL) POSTGRESQL=1 all
 	@$(BUILD_ALL) all $(BENCH_PROGRAMS)
-	@BENCH_BIN=$(BENCH) tests/bench/run
+	@BENCH_BIN=$(BENCH) tests/bench/run $(ROWS)
 
 bench-quick: ## measure the first rows, without Node, in under a minute
 	@tools/setup $(PACKAGES) $(BENCH_PACKAGES)

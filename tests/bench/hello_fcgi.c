@@ -19,8 +19,12 @@ int main(void) {
     FCGX_InitRequest(&request, -1, 0);
     while ((request.ipcFd = next_connection_await(request.ipcFd, never)) >= 0) {
         request.keepConnection = 1; /* else libfcgi closes it at once */
-        if (FCGX_Accept_r(&request) >= 0)
+        if (FCGX_Accept_r(&request) >= 0) {
+            while (FCGX_GetChar(request.in) >=
+                   0) /* else the end of the input is the next request */
+                ;
             FCGX_PutStr(answer, sizeof answer - 1, request.out);
+        }
         FCGX_Finish_r(&request);
     }
     return 0;
