@@ -1,6 +1,7 @@
 /* The functions of sql.h, and those of store.h on the connection, with any driver. */
 #include "engine/driver.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,14 @@ void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
     if (sorted && (n || !count))
         store->driver->lock(store, kind, owner, sorted, n);
     free(sorted);
+}
+
+void sql_start_locking(struct store *store, struct statement *statement, enum sql_lock_kind kind,
+                       const char *owner, const struct parameter *parameters, size_t count) {
+    struct parameter all[8] = {INTEGER(store->driver->lock_space(kind, owner))};
+    assert(count < sizeof all / sizeof *all && statement->takes_lock);
+    memcpy(all + 1, parameters, count * sizeof *parameters);
+    sql_start_with(store, statement, all, count + 1);
 }
 
 void sql_wait_for_locks(struct store *store) {

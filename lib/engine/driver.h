@@ -70,7 +70,9 @@ struct driver {
     /* The names are sorted and none is NULL. NULL: one transaction writes at a time. */
     void (*lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
                  const char *const *names, size_t count);
-    /* The same without waiting; NULL: the lock is always free. */
+    /* The first parameter of a statement that takes a lock; set if `lock` is. */
+    int64_t (*lock_space)(enum sql_lock_kind kind, const char *owner);
+    /* The same as `lock` without waiting; NULL: the lock is always free. */
     bool (*try_lock)(struct store *store, enum sql_lock_kind kind, const char *owner,
                      const char *const *names, size_t count);
     void (*limit_work)(struct store *store, int64_t most);

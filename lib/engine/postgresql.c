@@ -49,6 +49,7 @@ const struct driver postgresql_driver = {
     .commit = postgresql_commit,
     .repeat = postgresql_repeat,
     .lock = postgresql_lock,
+    .lock_space = postgresql_lock_space,
     .try_lock = postgresql_try_lock,
     .limit_work = postgresql_limit_work,
     .limit_time = postgresql_limit_time,

@@ -56,6 +56,10 @@ bool postgresql_repeat(struct store *store);
 
 void postgresql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
                      const char *const *names, size_t count);
+int64_t postgresql_lock_space(enum sql_lock_kind kind, const char *owner);
+/* The text of a statement that takes a lock, with the lock; NULL: out of memory. The caller frees
+ * it. */
+char *postgresql_with_lock(const char *sql);
 bool postgresql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
                          const char *const *names, size_t count);
 

@@ -2,6 +2,7 @@
 #include "engine/postgresql_connection.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/crypto.h"
@@ -36,11 +37,28 @@ static void lock_counters(struct connection *c, const char *const *ids, size_t c
     arena_free(&arena);
 }
 
+int64_t postgresql_lock_space(enum sql_lock_kind kind, const char *owner) {
+    return (int64_t)((uint64_t)hash_of(owner ? owner : "", (uint32_t)kind) << 32);
+}
+
+/* The same number as list_locks computes: the last bytes of the four that hash_of takes. */
+char *postgresql_with_lock(const char *sql) {
+    static const char text[] =
+        "SELECT id, pg_advisory_xact_lock(?1 + (get_byte(hash, 2) * 256 + get_byte(hash, 3)) %% %d)"
+        " FROM (SELECT id, sha256(convert_to('0:' || id, 'UTF8')) AS hash FROM (%s) AS one(id) "
+        "OFFSET 0) AS hashed";
+    const size_t size = sizeof text + strlen(sql);
+    char *with_lock = malloc(size);
+    if (with_lock)
+        snprintf(with_lock, size, text, LOCK_BUCKETS, sql);
+    return with_lock;
+}
+
 /* Returns the numbers of the locks, sorted, as the text of an array. A lock is a bucket of names,
  * so that a payload of thousands of names does not fill the server's table of locks. */
 static const char *list_locks(struct arena *arena, enum sql_lock_kind kind, const char *owner,
                               const char *const *names, size_t count) {
-    const uint64_t space = (uint64_t)hash_of(owner ? owner : "", (uint32_t)kind) << 32;
+    const uint64_t space = (uint64_t)postgresql_lock_space(kind, owner);
     bool is_taken[LOCK_BUCKETS + 1] = {false};
     struct buffer list = buffer_in(arena);
     is_taken[LOCK_BUCKETS] = !count; /* the lock of the whole kind and owner */

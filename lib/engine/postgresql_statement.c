@@ -8,8 +8,9 @@
 
 /* The statement's text with the server's markers. The statements have no `?` with a digit in a
  * literal. */
-static char *with_server_markers(const char *sql) {
-    char *text = strdup(sql);
+static char *server_text(const struct statement *statement) {
+    char *text =
+        statement->takes_lock ? postgresql_with_lock(statement->sql) : strdup(statement->sql);
     for (char *p = text; p && *p; p++)
         if (*p == '?' && p[1] >= '1' && p[1] <= '9')
             *p = '$';
@@ -19,7 +20,7 @@ static char *with_server_markers(const char *sql) {
 bool postgresql_prepare(struct store *store, struct statement *statement) {
     struct prepared *p = calloc(1, sizeof *p);
     if (p)
-        p->text = with_server_markers(statement->sql);
+        p->text = server_text(statement);
     if (!p || !p->text) {
         free(p);
         postgresql_latch_memory(connection_of(store));

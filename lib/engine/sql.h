@@ -9,6 +9,7 @@
 /* A statement: its text, written beside the function that runs it, and its prepared form. */
 struct statement {
     const char *sql;
+    bool takes_lock;        /* it is for sql_start_locking */
     void *prepared;         /* the driver's form; NULL: not prepared */
     struct store *store;    /* the store that it is prepared on */
     struct statement *next; /* the next statement prepared on that store */
@@ -171,8 +172,16 @@ void sql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
  * which waits for them; call this function before anything else that the locks protect. */
 void sql_wait_for_locks(struct store *store);
 
-/* The same without waiting: false if another transaction has one of the locks, or on failure. A
- * database with one writer at a time always gives them. */
+/* On a server only: starts a statement that selects one id, its only column, and takes the lock of
+ * this kind and owner for that id. ?1 of the statement is left to this function; `parameters` are
+ * ?2, ?3, ..., at most 7. What another transaction changed before the lock was free is seen by the
+ * statements that are started next, so one of them selects the id again: if it is another one, it
+ * is not locked. */
+void sql_start_locking(struct store *store, struct statement *statement, enum sql_lock_kind kind,
+                       const char *owner, const struct parameter *parameters, size_t count);
+
+/* The same as sql_lock without waiting: false if another transaction has one of the locks, or on
+ * failure. A database with one writer at a time always gives them. */
 bool sql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
                   const char *const *names, size_t count);
 

@@ -86,7 +86,7 @@ locks() { # C FILE...
             match($0, /[a-z_0-9]+\(/)
             name = substr($0, RSTART, RLENGTH - 1)
         }
-        /^[^a-z].*(sql_lock|sql_try_lock|sql_wait_for_locks|contact_lock)\(/ &&
+        /^[^a-z].*(sql_lock|sql_start_locking|sql_try_lock|sql_wait_for_locks|contact_lock)\(/ &&
             name != "contact_lock" {
             kind = "CONTACT"
             if (/wait_for_locks/)

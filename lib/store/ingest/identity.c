@@ -6,6 +6,9 @@
  */
 #include "store/ingest/identity.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "store/inbox/change.h"
 #include "store/ingest/regroup.h"
 
@@ -44,15 +47,25 @@ static const char *bsuid_of(const struct contact *who) {
     return or_none(who->bsuid ? who->bsuid : who->parent_bsuid);
 }
 
+static struct statement lock_known = {
+    .takes_lock = true,
+    .sql =
+        "SELECT c.id FROM contact_sign s JOIN contact c ON c.id = s.contact_id "
+        "WHERE s.account_id = ?2 AND s.phone = ?3 AND s.bsuid = ?4 ORDER BY s.since DESC LIMIT 1"};
+
 static void start_known(const struct occasion *o, const struct contact *who) {
     sql_start(o->store, &find_known, TEXT(o->account_id), TEXT(or_none(who->phone)),
               TEXT(bsuid_of(who)));
 }
 
 void identity_read_ahead(struct occasion *o, const struct contact *who) {
+    const struct parameter sign[] = {TEXT(o->account_id), TEXT(or_none(who->phone)),
+                                     TEXT(bsuid_of(who))};
     o->is_read_ahead = sql_reads_ahead(o->store);
-    if (o->is_read_ahead)
-        start_known(o, who);
+    if (!o->is_read_ahead)
+        return;
+    sql_start_locking(o->store, &lock_known, LOCK_CONTACT, o->account_id, sign, 3);
+    start_known(o, who);
 }
 
 /* Reads the sign with these identities; known->contact.id is NULL if there is none. */
@@ -101,16 +114,18 @@ static bool update_profile(const struct occasion *o, const struct contact *who, 
 static bool try_usual(const struct occasion *o, const struct contact *who, struct contact *contact,
                       bool *is_done) {
     struct known known;
-    const char *locked = NULL;
+    char locked[ID_SIZE] = "";
     *is_done = false;
+    if (o->is_read_ahead)
+        sql_read_id(o->store, &lock_known, locked);
     for (bool is_started = o->is_read_ahead;; is_started = false) {
         if (!read_known(o, who, is_started, &known))
             return false;
         if (!is_usual(o, who, &known))
             return true;
-        if (sql_is_only_writer(o->store) || is_set_and_equal(locked, known.contact.id))
+        if (sql_is_only_writer(o->store) || strcmp(locked, known.contact.id) == 0)
             break;
-        locked = known.contact.id;
+        snprintf(locked, sizeof locked, "%s", known.contact.id);
         contact_lock(o->store, o->account_id, locked);
     }
     *is_done = true;
