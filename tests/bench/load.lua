@@ -3,6 +3,7 @@
 --     wrk ... -s load.lua URL -- get TOKEN
 --     wrk ... -s load.lua URL -- session COOKIE         by a session of the dashboard
 --     wrk ... -s load.lua URL -- send TOKEN LINE        texts to 1,000 recipients in turn
+--     wrk ... -s load.lua URL -- queue TOKEN LINE       the same texts, handed over to the sender
 --     wrk ... -s load.lua URL -- upstream TOKEN         the same, sent to the platform directly
 --     wrk ... -s load.lua URL -- webhook FILE           the lines of FILE (see webhooks.c), each once
 
@@ -27,11 +28,15 @@ local function post(body, headers)
     requests[#requests + 1] = wrk.format("POST", nil, headers, body)
 end
 
-function kinds.send(token, line)
+function kinds.send(token, line, preference)
     local text = '{"phoneNumberId":"%s","to":"+%d","text":"Your order is on its way."}'
     for i = 1, recipients do
-        post(text:format(line, 15551000000 + i), {["X-API-Token"] = token})
+        post(text:format(line, 15551000000 + i), {["X-API-Token"] = token, ["Prefer"] = preference})
     end
+end
+
+function kinds.queue(token, line)
+    kinds.send(token, line, "respond-async")
 end
 
 function kinds.upstream(token)

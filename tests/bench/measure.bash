@@ -93,7 +93,7 @@ below() {
         }'
 }
 
-# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, pg:HOSTS:PROGRAM, form:NAME:PROGRAM, courier or nothing.
+# The process ids of cgi:PROGRAM, fcgi:PROGRAM, node:CONTROL, pg:HOSTS:PROGRAM, form:NAME:PROGRAM, courier, sender or nothing.
 processes_of() {
     case $1 in
     cgi:* | static:*) below "$(cat "$world/${1%%:*}/httpd.pid")" "${1#*:}" ;;
@@ -102,6 +102,7 @@ processes_of() {
     pg:*) processes_of_hosts "${1#*:}" ;;
     form:*) processes_of_form "${1#*:}" ;;
     courier) printf '%s\n' "$courier_pid" ;;
+    sender) printf '%s\n' "$sender_pid" ;;
     esac
 }
 
@@ -148,6 +149,10 @@ watch_memory() {
 end_watch() {
     kill "$watcher"
     wait "$watcher" 2>/dev/null || true
+}
+
+median() {
+    sort -n | awk '{ value[NR] = $1 } END { printf "%.1f", value[int((NR + 1) / 2)] }'
 }
 
 # --- load ---
@@ -224,10 +229,11 @@ in_turn() {
     done
 }
 
-# Records a figure that is not a result of load; MOST is its upper limit: fact NAME VALUE UNIT
-# [MOST]
+# Records a figure that is not a result of load; MOST is its upper limit, LEAST its lower one:
+# fact NAME VALUE UNIT [MOST [LEAST]]
 fact() {
     jq -nc --arg name "$1" --argjson value "$2" --arg unit "$3" --argjson most "${4:-null}" \
-        '{name: $name, value: $value, unit: $unit, most: $most}' >>"$facts"
+        --argjson least "${5:-null}" \
+        '{name: $name, value: $value, unit: $unit, most: $most, least: $least}' >>"$facts"
     printf '%-60s %s %s\n' "$1" "$2" "$3" >&2
 }

@@ -54,11 +54,7 @@ write_host_config() { # NUMBER
 
 # The same user with the same lines; its token is $server_token.
 make_user_on_server() {
-    local kept=$token
-    switchboard() {
-        # shellcheck disable=SC2317  # make_user calls it
-        SWITCHBOARD_CONFIG=$world/host1/switchboard.conf "$bench/postgresql/tools/switchboard" "$@"
-    }
+    local kept=$token config=$world/host1/switchboard.conf programs=$bench/postgresql
     make_user
     server_token=$token token=$kept
 }
@@ -135,6 +131,7 @@ row_postgresql() {
         done
         row_webhook_on_server "$connections"
     done
+    campaign_on_server
 }
 
 row_webhook_on_server() { # CONNECTIONS

@@ -58,8 +58,7 @@ row_public() {
 }
 
 set_latency() {
-    curl -sS -o /dev/null --max-time 10 -H 'Content-Type: application/json' \
-        -d "{\"latencyMs\":$1}" "$sandbox/_sandbox/settings"
+    control settings -d "{\"latencyMs\":$1}" >/dev/null
 }
 
 # POST /v2/messages/send/text, with a platform that answers at once, after 20 and after 200 ms.
@@ -176,8 +175,8 @@ row_webhook() {
 
 # A run must not reach the end of its list, since it would then repeat webhooks, which are cheaper.
 check_webhooks() {
-    jq -e -s 'map(select(.row == "inbound webhook" and .requests >= 20000)) == []' "$runs" \
-        >/dev/null ||
+    jq -e -s 'map(select((.row | startswith("inbound webhook")) and .requests >= 20000)) == []' \
+        "$runs" >/dev/null ||
         die 'a run took in all its webhooks: the lists are too short for this machine'
 }
 

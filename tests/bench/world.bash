@@ -18,7 +18,7 @@ install_programs() {
         "$BENCH_BIN"/unconfined_*; do
         [[ ! -x $program ]] || cp "$program" "$bench/home/cgi-bin/"
     done
-    cp "$root/tools/pool" "$root/tools/courier" "$bench/home/tools/"
+    cp "$root"/tools/{pool,courier,sender} "$bench/home/tools/"
     rm -rf "$bench/static"
     [[ " ${rows[*]-} " == *' static '* ]] || return 0
     mkdir -p "$bench/static/cgi-bin"
@@ -50,8 +50,15 @@ start_sandbox() {
     sandbox=http://127.0.0.1:$(cat "$world/sandbox.port")
 }
 
+# A control call of the sandbox: control PATH [ARGUMENT of curl...]
+control() {
+    curl -sS --fail --max-time 30 -H 'Content-Type: application/json' "$sandbox/_sandbox/$1" \
+        "${@:2}"
+}
+
+# `config` and `programs` select another installation.
 switchboard() {
-    SWITCHBOARD_CONFIG=$world/switchboard.conf "$root/tools/switchboard" "$@"
+    SWITCHBOARD_CONFIG=${config:-$world/switchboard.conf} "${programs:-$root}/tools/switchboard" "$@"
 }
 
 make_account() {
