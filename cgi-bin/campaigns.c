@@ -275,23 +275,29 @@ static int count_ahead(struct request *rq, const char *id, int64_t *ahead) {
     return 0;
 }
 
+/* Lets the campaign send from `start_at` on. */
+static int set_running(struct request *rq, const struct store_campaign *campaign,
+                       enum campaign_deed deed, int64_t start_at) {
+    struct addition addition = {.start_at = start_at};
+    int64_t ahead = 0;
+    if (count_ahead(rq, campaign->id, &ahead) ||
+        campaign_window_times(rq, campaign, start_at, &addition.open_times) ||
+        campaign_warnings(rq, campaign, ahead, &addition.warnings))
+        return -1;
+    return change(rq, deed, &addition);
+}
+
 static int post_start(struct request *rq) {
     struct store_campaign campaign;
-    struct addition addition = {.start_at = rq->now};
-    int64_t ahead = 0;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
     if (send_at < rq->now - LATE_MS)
         return fail(rq, INVALID, "sendAt must not be in the past.");
     if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
         return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
-    if (send_at > rq->now)
-        addition.start_at = send_at;
-    if (find_campaign(rq, &campaign) || sender_check(rq) || count_ahead(rq, campaign.id, &ahead) ||
-        campaign_window_times(rq, &campaign, addition.start_at, &addition.open_times) ||
-        campaign_warnings(rq, &campaign, ahead, &addition.warnings))
+    if (find_campaign(rq, &campaign) || sender_check(rq))
         return -1;
-    return change(rq, CAMPAIGN_START, &addition);
+    return set_running(rq, &campaign, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now);
 }
 
 static int post_pause(struct request *rq) {
@@ -300,14 +306,11 @@ static int post_pause(struct request *rq) {
 
 static int post_resume(struct request *rq) {
     struct store_campaign campaign;
-    struct addition addition = {.start_at = rq->now};
     if (find_campaign(rq, &campaign))
         return -1;
     const int64_t start_at =
         campaign.start_at != INT64_MAX && campaign.start_at > rq->now ? campaign.start_at : rq->now;
-    if (campaign_window_times(rq, &campaign, start_at, &addition.open_times))
-        return -1;
-    return change(rq, CAMPAIGN_RESUME, &addition);
+    return set_running(rq, &campaign, CAMPAIGN_RESUME, start_at);
 }
 
 static int post_cancel(struct request *rq) {

@@ -807,6 +807,42 @@ warnings() {
     assert_text .data.state running
 }
 
+@test "resume warns as start does, of those who have no message yet, and goes on" {
+    people 20
+    number_is '"quality_rating":"GREEN","whatsapp_business_manager_messaging_limit":"TIER_10"'
+    act start
+    assert_equal "$(warnings)" '[["RECIPIENT_LIMIT",10]]'
+    act pause
+    assert_json '.data | has("warnings")' false
+    # half of them have their message
+    db "UPDATE campaign_count SET count = 10 WHERE measure = 'waiting';
+        INSERT INTO campaign_count VALUES ('$campaign', 'accepted', 10)"
+    number_is '"quality_rating":"GREEN","whatsapp_business_manager_messaging_limit":"TIER_10"'
+    act resume
+    assert_success
+    assert_conventions
+    assert_equal "$(warnings)" '[]'
+    assert_text .data.state running
+    db "UPDATE campaign_count SET count = 8 WHERE measure = 'waiting';
+        UPDATE campaign_count SET count = 0 WHERE measure = 'accepted';
+        INSERT INTO campaign_count VALUES ('$campaign', 'queued', 12)"
+    number_is '"quality_rating":"RED","whatsapp_business_manager_messaging_limit":"TIER_10"'
+    act pause
+    act resume
+    assert_equal "$(warnings)" '[["RECIPIENT_LIMIT",10],["QUALITY_RED",null]]'
+    assert_json '.data.warnings[0].message | test("10 different people.* 20 recipients")' true
+    number_is '"quality_rating":"RED","whatsapp_business_manager_messaging_limit":"TIER_10"'
+    act resume # again, while it runs
+    assert_equal "$(warnings)" '[["RECIPIENT_LIMIT",10],["QUALITY_RED",null]]'
+    fault '{"code":190}'
+    act pause
+    act resume
+    assert_equal "$(warnings)" '[["UNKNOWN",null]]'
+    assert_text .data.state running
+    db "DELETE FROM campaign_count WHERE measure = 'queued' OR measure = 'accepted';
+        UPDATE campaign_count SET count = 20 WHERE measure = 'waiting'"
+}
+
 @test "a message that the platform holds back counts as held until its status comes" {
     sandbox POST settings '{"heldTemplates":true}' >/dev/null
     people 2

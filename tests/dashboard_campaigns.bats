@@ -118,8 +118,10 @@ is_paused_for() { # ID REASON
         -d "$(echo to; seq 4915112347001 4915112347003)"
     assert_success
     have_pulse
-    platform_answers 200 '{"id":"1","quality_rating":"RED",
-        "whatsapp_business_manager_messaging_limit":"TIER_2"}'
+    for _ in start resume; do
+        platform_answers 200 '{"id":"1","quality_rating":"RED",
+            "whatsapp_business_manager_messaging_limit":"TIER_2"}'
+    done
     browse campaigns warned "$id"
     db "INSERT INTO campaign_count VALUES ('$id', 'failed', 3), ('$id', 'error:131026', 2),
         ('$id', 'error:99', 1)"

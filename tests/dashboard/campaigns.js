@@ -254,6 +254,10 @@ exports.warned = async ({page, open, logIn}, id) => {
     await dialog.getByRole('button', {name: 'Start now'}).click();
     await untilText(shown, /first to 2 people within 24 hours/);
     await untilText(shown, /quality of this line is low/);
+    await button(page, 'Pause').click();
+    await untilCount(shown, 0);
+    await button(page, 'Resume').click();
+    await untilText(shown, /first to 2 people within 24 hours[^]*quality of this line is low/);
 };
 
 // The reasons of those who failed, with their numbers.

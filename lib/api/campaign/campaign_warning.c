@@ -39,9 +39,9 @@ static void judge(struct request *rq, struct json number, int64_t recipients,
         warn(out, "RECIPIENT_LIMIT", limit,
              arena_printf(rq->arena,
                           "WhatsApp lets this business write first to %lld different people in 24 "
-                          "hours, and the campaign has %lld recipients: the messages beyond the "
-                          "limit fail. Divide the campaign over several days, or ask in the "
-                          "WhatsApp Manager for a higher limit.",
+                          "hours, and %lld recipients of the campaign wait for their message: "
+                          "those beyond the limit fail. Divide the campaign over several days, or "
+                          "ask in the WhatsApp Manager for a higher limit.",
                           (long long)limit, (long long)recipients));
     if (json_equals(json_get(number, "quality_rating"), "RED"))
         warn(out, "QUALITY_RED", 0,

@@ -1,4 +1,4 @@
-/* What may keep a campaign from reaching all of its recipients, when it starts. */
+/* What may keep a campaign from reaching all of its recipients, when it starts or goes on. */
 #ifndef SWITCHBOARD_API_CAMPAIGN_WARNING_H
 #define SWITCHBOARD_API_CAMPAIGN_WARNING_H
 
