@@ -931,6 +931,9 @@ CREATE TABLE outgoing (
     created_at  INTEGER NOT NULL,
     finished_at INTEGER,
     report_at   INTEGER,              -- when its outcome becomes an event; NULL: it is none any more
+    delivery    TEXT,                 -- of a campaign: what its message had reached when it was
+                                      -- deleted, or has since; NULL: the message has it
+    delivery_error BLOB,              -- why that failed
     -- for the platform; '' once the message is stored; last, so that the others are read without it
     body        BLOB NOT NULL
 ) STRICT;

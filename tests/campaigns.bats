@@ -691,7 +691,7 @@ reports() {
     local row
     row=$(db "SELECT id, wamid FROM outgoing WHERE recipient = '$1'")
     take "$(payload "$(status_of "${row#*|}" "$2" \
-        "\"biz_opaque_callback_data\":\"${row%|*}\"${3-}")")"
+        "\"recipient_id\":\"$1\",\"biz_opaque_callback_data\":\"${row%|*}\"${3-}")")"
 }
 
 @test "statuses of the messages count as deliveries, each message once" {
@@ -715,6 +715,66 @@ reports() {
         WHERE recipient = '15552000000'")" read)")"
     api GET "/v2/campaigns/$campaign"
     assert_json .data.delivery '{"held":0,"sent":0,"delivered":0,"read":2,"failed":0}'
+}
+
+# The retention deletes the messages of campaigns, and not their sends, which ended later.
+forget_messages() {
+    api PATCH /v2/retention -d '{"messageDays":8}'
+    db 'UPDATE message SET timestamp = 1000 WHERE is_campaign = 1; UPDATE retention SET walk_at = 0'
+    courier --once
+    assert_equal "$(db 'SELECT count(*) FROM message WHERE is_campaign = 1')" 0
+    api PATCH /v2/retention -d '{"messageDays":null}'
+}
+
+@test "a status that comes late or again counts once, also when the retention has deleted the message" {
+    people 4
+    start_sender
+    act start
+    eventually state_is finished
+    stop_sender
+    reports 15552000000 delivered
+    reports 15552000001 failed ',"errors":[{"code":131049}]'
+    reports 15552000002 sent
+    forget_messages
+    counts_are_a_recount
+    reports 15552000000 sent
+    reports 15552000000 delivered
+    reports 15552000001 failed ',"errors":[{"code":131049}]'
+    reports 15552000002 delivered
+    reports 15552000003 sent
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":0,"sent":1,"delivered":2,"read":0,"failed":1}'
+    assert_json .data.errors '[{"code":131049,"count":1}]'
+    forget_messages
+    reports 15552000000 played
+    reports 15552000001 delivered
+    reports 15552000003 sent
+    # one that does not name the send
+    take "$(payload "$(status_of "$(db "SELECT wamid FROM outgoing
+        WHERE recipient = '15552000001'")" read '"recipient_id":"15552000001"')")"
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":0,"sent":1,"delivered":1,"read":2,"failed":0}'
+    assert_json .data.errors '[]'
+}
+
+@test "the row of a message is found by another spelling of its phone" {
+    draft '"templateName":"plain","language":"de"'
+    upload 'to\n15552007777\n'
+    start_sender
+    act start
+    eventually state_is finished
+    stop_sender
+    db "UPDATE message SET phone = '15552008881' WHERE is_campaign = 1 AND phone = '15552007777';
+        INSERT INTO contact_alias (account_id, identity, contact_id, created_at)
+        SELECT '$ACCOUNT', '15552007777', contact_id, 1 FROM thread t JOIN message m
+        ON m.thread_id = t.id WHERE m.phone = '15552008881' AND m.is_campaign = 1;
+        UPDATE contact SET phone = '15552008881' WHERE phone = '15552007777'"
+    reports 15552007777 delivered
+    forget_messages
+    reports 15552007777 sent
+    reports 15552007777 read
+    api GET "/v2/campaigns/$campaign"
+    assert_json .data.delivery '{"held":0,"sent":0,"delivered":0,"read":1,"failed":0}'
 }
 
 @test "errors has how many failed by the code of the platform, at the send or by a status, most first" {

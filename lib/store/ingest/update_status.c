@@ -53,23 +53,28 @@ static bool read_shown(struct ingest *in, const char *message_id, struct shown *
     return !sql_failed(in->store);
 }
 
-/* The same for the campaign that sends the message. */
+/* The same for the campaign that sends the message; once that was deleted, by what its row has. */
 static bool count_campaign(struct ingest *in, const struct update_status *status,
                            const char *message_id, const struct shown *shown,
                            struct outgoing_row *row) {
-    char before[OUTGOING_CODE_SIZE], after[OUTGOING_CODE_SIZE];
+    char code[OUTGOING_CODE_SIZE];
     if (!status->tracking && !outgoing_find_row(in->store, message_id, row))
         return false;
-    if (!*row->campaign_id)
+    const bool is_of_row = *row->delivery;
+    const char *const from = is_of_row ? row->delivery : shown->status;
+    if (!*row->campaign_id || status_rank(status->status) <= status_rank(from))
         return true;
-    const bool was_held = row->is_held && strcmp(shown->status, "accepted") == 0;
-    outgoing_read_code(shown->error, before);
-    outgoing_read_code(strcmp(status->status, "failed") == 0 ? status->errors : (struct slice){0},
-                       after);
-    return campaign_count_delivery(in->store, row->campaign_id, was_held ? "held" : shown->status,
+    const bool was_held = row->is_held && strcmp(from, "accepted") == 0;
+    const struct slice error =
+        strcmp(status->status, "failed") == 0 ? status->errors : (struct slice){NULL, 0};
+    if (!is_of_row)
+        outgoing_read_code(shown->error, row->code);
+    outgoing_read_code(error, code);
+    return campaign_count_delivery(in->store, row->campaign_id, was_held ? "held" : from,
                                    status->status) &&
-           campaign_count_error(in->store, row->campaign_id, before, -1) &&
-           campaign_count_error(in->store, row->campaign_id, after, 1);
+           campaign_count_error(in->store, row->campaign_id, row->code, -1) &&
+           campaign_count_error(in->store, row->campaign_id, code, 1) &&
+           (!is_of_row || outgoing_set_delivery(in->store, row->id, status->status, error));
 }
 
 /* Raises the message's status to a status that was inserted, and gives message and thread the next

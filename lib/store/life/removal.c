@@ -4,6 +4,7 @@
 
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
+#include "store/outgoing/outgoing_row.h"
 
 bool removal_list_identities(struct store *store, struct arena *arena, const char *contact_id,
                              const char ***identities, size_t *count) {
@@ -38,6 +39,8 @@ bool removal_delete_message(struct store *store, const char *account_id, const c
     };
     static struct statement token = {
         .sql = "DELETE FROM flow_token WHERE account_id = ?1 AND token = ?2"};
+    if (!outgoing_keep_delivery(store, id, thread_id))
+        return false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!sql_run_later(store, &parts[i], TEXT(id), TEXT(thread_id)))
             return false;

@@ -53,8 +53,9 @@ static struct statement list_waiting = {
            "FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id "
            "WHERE r.campaign_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3"};
 static struct statement list_moved = {
-    .sql = "SELECT o.id, o.recipient, o.state, o.reason, coalesce(m.error, o.error), o.wamid, "
-           "m.status, o.finished_at, m.status_at FROM outgoing o "
+    .sql = "SELECT o.id, o.recipient, o.state, o.reason, "
+           "coalesce(m.error, o.delivery_error, o.error), o.wamid, "
+           "coalesce(o.delivery, m.status), o.finished_at, m.status_at FROM outgoing o "
            "LEFT JOIN message m ON m.line_id = o.line_id AND m.wamid = o.wamid "
            "WHERE o.campaign_id = ?1 AND o.id > ?2 ORDER BY o.id LIMIT ?3"};
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/outgoing.h"
 #include "store/outgoing/campaign_count.h"
 
 /* --- accepting --- */
@@ -17,21 +16,33 @@ struct before {
     struct outgoing_row row;
 };
 
+#define ROW_COLUMNS "o.id, o.campaign_id, o.reason = 'held', o.delivery, o.delivery_error"
+enum { ROW_COLUMN_COUNT = 5 };
+
+static void read_row(struct statement *s, struct arena *arena, struct outgoing_row *row) {
+    column_id(s, 0, row->id);
+    column_id(s, 1, row->campaign_id);
+    row->is_held = column_integer(s, 2) != 0;
+    if (!column_is_null(s, 3))
+        snprintf(row->delivery, OUTGOING_STATUS_SIZE, "%s", column_text(s, 3, arena));
+    outgoing_read_code(column_blob(s, 4, arena), row->code);
+}
+
 static bool read_before(struct store *store, const char *user_id, const char *id,
                         struct before *before) {
-    static struct statement s = {
-        .sql = "SELECT campaign_id, state, reason = 'held', CASE WHEN campaign_id IS NOT NULL "
-               "AND state = 'failed' THEN error END FROM outgoing WHERE id = ?1 AND user_id = ?2"};
+    static struct statement s = {.sql = "SELECT " ROW_COLUMNS
+                                        ", o.state, CASE WHEN o.campaign_id IS NOT NULL "
+                                        "AND o.state = 'failed' THEN o.error END FROM outgoing o "
+                                        "WHERE o.id = ?1 AND o.user_id = ?2"};
     struct arena arena;
     *before = (struct before){0};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
     if (!sql_row(store, &s))
         return !sql_failed(store);
     arena_init(&arena, ERROR_MEMORY, NULL);
-    column_id(&s, 0, before->row.campaign_id);
-    snprintf(before->state, STATE_SIZE, "%s", column_text(&s, 1, &arena));
-    before->row.is_held = column_integer(&s, 2) != 0;
-    outgoing_read_code(column_blob(&s, 3, &arena), before->code);
+    read_row(&s, &arena, &before->row);
+    snprintf(before->state, STATE_SIZE, "%s", column_text(&s, ROW_COLUMN_COUNT, &arena));
+    outgoing_read_code(column_blob(&s, ROW_COLUMN_COUNT + 1, &arena), before->code);
     arena_free(&arena);
     sql_stop(&s);
     return true;
@@ -116,24 +127,51 @@ bool outgoing_confirm(struct store *store, const char *user_id, const char *call
            cancel_retries(store, user_id, callback_data, now);
 }
 
+/* --- the row of a message --- */
+
+/* SQL: of the row of the message ?1 of a campaign, by what the message has of its recipient, or by
+ * another name of that, since the platform may have changed the spelling of the phone. SQLite
+ * reads the tables in the order of a CROSS JOIN: a user or a line has too many rows. */
+#define OF_MESSAGE(columns)                                                                        \
+    OF_RECIPIENT(columns, "", "m.phone")                                                           \
+    " UNION ALL " OF_RECIPIENT(columns, "", "m.bsuid") " UNION ALL " OF_RECIPIENT(                 \
+        columns,                                                                                   \
+        "JOIN thread t ON t.id = m.thread_id JOIN contact_alias a "                                \
+        "ON a.contact_id = t.contact_id ",                                                         \
+        "a.identity")
+#define OF_RECIPIENT(columns, more, recipient)                                                     \
+    "SELECT " columns " FROM message m " more "CROSS JOIN outgoing o WHERE m.id = ?1 "             \
+    "AND m.is_campaign = 1 AND o.user_id = m.user_id AND o.recipient = " recipient                 \
+    " AND o.wamid = m.wamid AND o.line_id = m.line_id"
+
 bool outgoing_find_row(struct store *store, const char *message_id, struct outgoing_row *row) {
-#define OF_MESSAGE(column)                                                                         \
-    {                                                                                              \
-        .sql = "SELECT o.campaign_id, o.reason = 'held' FROM message m JOIN outgoing o "           \
-               "ON o.user_id = m.user_id AND o.recipient = m." column                              \
-               " AND o.wamid = m.wamid AND o.line_id = m.line_id "                                 \
-               "WHERE m.id = ?1 AND m.is_campaign = 1 LIMIT 1"                                     \
-    }
-    static struct statement by[] = {OF_MESSAGE("phone"), OF_MESSAGE("bsuid")};
-    for (size_t i = 0; i < sizeof by / sizeof *by && !*row->campaign_id; i++) {
-        sql_start(store, &by[i], TEXT(message_id));
-        if (sql_row(store, &by[i])) {
-            column_id(&by[i], 0, row->campaign_id);
-            row->is_held = column_integer(&by[i], 1) != 0;
-            sql_stop(&by[i]);
-        }
-    }
-    return !sql_failed(store);
+    static struct statement s = {.sql = OF_MESSAGE(ROW_COLUMNS) " LIMIT 1"};
+    struct arena arena;
+    sql_start(store, &s, TEXT(message_id));
+    if (!sql_row(store, &s))
+        return !sql_failed(store);
+    arena_init(&arena, ERROR_MEMORY, NULL);
+    read_row(&s, &arena, row);
+    arena_free(&arena);
+    sql_stop(&s);
+    return true;
+}
+
+bool outgoing_keep_delivery(struct store *store, const char *message_id, const char *thread_id) {
+#define IDS_OF_MESSAGE OF_MESSAGE("o.id")
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET (delivery, delivery_error) = "
+               "(SELECT m.status, m.error FROM message m WHERE m.id = ?1) "
+               "WHERE delivery IS NULL AND id IN (" IDS_OF_MESSAGE ") AND EXISTS "
+               "(SELECT 1 FROM message m WHERE m.id = ?1 AND m.thread_id = ?2)"};
+    return sql_run_later(store, &s, TEXT(message_id), TEXT(thread_id));
+}
+
+bool outgoing_set_delivery(struct store *store, const char *id, const char *status,
+                           struct slice error) {
+    static struct statement s = {
+        .sql = "UPDATE outgoing SET delivery = ?2, delivery_error = ?3 WHERE id = ?1"};
+    return sql_run_later(store, &s, TEXT(id), TEXT(status), BLOB(error));
 }
 
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,

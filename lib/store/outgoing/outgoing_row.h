@@ -3,6 +3,7 @@
 #define SWITCHBOARD_STORE_OUTGOING_ROW_H
 
 #include "engine/sql.h"
+#include "store/outgoing.h"
 #include "store/store.h"
 
 /* SQL: when the outcome of a row is reported, if it is a single send, which ended at ?n; that of an
@@ -10,10 +11,15 @@
 #define OUTGOING_REPORT(at)         "CASE WHEN campaign_id IS NULL THEN CAST(" at " AS BIGINT) END"
 #define OUTGOING_REPORT_UNKNOWN(at) OUTGOING_REPORT(at) " + 600000"
 
+enum { OUTGOING_STATUS_SIZE = 16 };
+
 /* What a status has to know of the row of its message. */
 struct outgoing_row {
-    char campaign_id[ID_SIZE]; /* "": of none */
-    bool is_held;              /* the platform's answer held the message back */
+    char id[ID_SIZE], campaign_id[ID_SIZE]; /* "": of none */
+    bool is_held;                           /* the platform's answer held the message back */
+    /* What the message has reached, and the code of its failure, once it was deleted: a status that
+     * comes later makes another message. delivery "": the message has both. */
+    char delivery[OUTGOING_STATUS_SIZE], code[OUTGOING_CODE_SIZE];
 };
 
 /* A send whose outgoing_id is set: its row, if there is one, is accepted, and its message is stored
@@ -29,6 +35,15 @@ bool outgoing_confirm(struct store *store, const char *user_id, const char *call
 /* The same of a stored message of a campaign, whose status has no callback data; `*row` is that of
  * none before. False on failure. */
 bool outgoing_find_row(struct store *store, const char *message_id, struct outgoing_row *row);
+
+/* The message of a campaign is about to be deleted from the thread, if it is in it: keeps in its
+ * row what it has reached. False on failure. */
+bool outgoing_keep_delivery(struct store *store, const char *message_id, const char *thread_id);
+
+/* The row, which has what its message had reached, goes on to another status; `error` n == 0: it is
+ * no failure. False on failure. */
+bool outgoing_set_delivery(struct store *store, const char *id, const char *status,
+                           struct slice error);
 
 /* Deletes rows of the user that ended before `before` without being accepted, some hundreds at
  * once, but none to a contact on hold: regular work (chore.h), for the retention of messages. */
