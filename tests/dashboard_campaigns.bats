@@ -109,7 +109,12 @@ is_paused_for() { # ID REASON
     done
 }
 
-@test "the start shows the warnings of the platform, and the page why messages failed" {
+@test "wrong hours of a campaign are said at their fields, and right ones are shown after a reload" {
+    browse campaigns window
+    assert_equal "$(db "SELECT count(*) FROM campaign WHERE name = 'Night'")" 1
+}
+
+@test "start and resume show the warnings of the platform, and the page why messages failed" {
     local id
     api POST /v2/campaigns -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"Limits\",
         \"templateName\":\"plain\",\"language\":\"de\"}"

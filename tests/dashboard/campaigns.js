@@ -245,6 +245,51 @@ exports.reason = async ({page, open, logIn}, id, reason) => {
     assert.equal(await page.getByText('Nothing is lost').count(), 0);
 };
 
+// The hours of the day: what is wrong is said at the field, and what is right is kept.
+exports.window = async ({page, open, logIn, step, api}) => {
+    const isWrong = (name, words) => untilText(page.locator('main .field',
+        {has: page.locator(`[name="window.${name}"]`)}).locator('.field-error'), words);
+    const make = () => button(page, 'Make the campaign').click();
+    const hours = async (from, to) => {
+        await named(page, 'window.from').fill(from);
+        await named(page, 'window.to').fill(to);
+    };
+    await logIn();
+    await open('/campaigns/-/new');
+    await named(page, 'name').fill('Night');
+    await named(page, 'template').selectOption({label: 'plain · de'});
+    await named(page, 'table').setInputFiles(csv('to\n4915112349001\n'));
+    await until(() => named(page, 'to').inputValue(), (value) => value === 'to', 'to');
+    step('one time alone, or the same twice, is no window');
+    for (const [from, to, field] of [['20:30', '', 'to'], ['', '06:15', 'from'],
+        ['20:30', '20:30', 'to']]) {
+        await hours(from, to);
+        await make();
+        await isWrong(field, /Give both times, which must differ\./);
+    }
+    step('a time zone that the server does not know');
+    await hours('20:30', '06:15');
+    await isWrong('to', /^Give/);
+    await named(page, 'window.timeZone').evaluate((select) => {
+        select.options[0].value = 'Europe/Atlantis';
+        select.selectedIndex = 0;
+    });
+    await make();
+    await isWrong('timeZone', /must be the name of a time zone/);
+    await isWrong('to', /^$/);
+    step('the right ones are kept');
+    await named(page, 'window.timeZone').selectOption('Europe/Berlin');
+    await make();
+    const shown = /Sends\s+20:30 – 06:15 \(Europe\/Berlin\)/;
+    await untilText(page.locator('main'), shown);
+    await page.reload();
+    await untilText(page.locator('main'), shown);
+    const id = new URL(page.url()).hash.split('/').at(-1);
+    const {text} = await api(page, 'GET', `/v2/campaigns/${id}`);
+    assert.deepEqual(JSON.parse(text).data.window,
+        {from: '20:30', to: '06:15', timeZone: 'Europe/Berlin'});
+};
+
 // What may keep the campaign from reaching all is shown where it is started.
 exports.warned = async ({page, open, logIn}, id) => {
     const dialog = page.getByRole('dialog'), shown = page.locator('main .notice.warn');

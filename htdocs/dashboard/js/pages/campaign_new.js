@@ -75,6 +75,12 @@ function previews(definition, {names, rows}, columns) {
     });
 }
 
+// The time zones, that of the browser first.
+function zones() {
+    return [...new Set([Intl.DateTimeFormat().resolvedOptions().timeZone,
+        ...Intl.supportedValuesOf('timeZone')])];
+}
+
 function editor(items) {
     const map = el('div', {}), shown = el('div', {class: 'side-by-side'});
     const first = items.find(({isPrimary}) => isPrimary) ?? items[0];
@@ -89,10 +95,11 @@ function editor(items) {
         table = read;
         drawMap();
     });
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const from = field({label: t('campaigns.from'), name: 'from', type: 'time',
-        hint: t('campaigns.windowHint', {zone})});
-    const until = field({label: t('campaigns.until'), name: 'until', type: 'time'});
+    const from = field({label: t('campaigns.from'), name: 'window.from', type: 'time',
+        hint: t('campaigns.windowHint')});
+    const until = field({label: t('campaigns.until'), name: 'window.to', type: 'time'});
+    const zone = field({label: t('campaigns.zone'), name: 'window.timeZone', type: 'select',
+        value: zones()[0], options: zones().map((one) => [one, one])});
     let choices = [], table = null, columns = null, attempt = {body: ''}, turn = 0;
     const definition = () => choices[template.value];
 
@@ -138,7 +145,7 @@ function editor(items) {
             templateName: definition().name, language: definition().language,
             components: components(definition(), values)};
         if (from.value)
-            body.window = {from: from.value, to: until.value, timeZone: zone};
+            body.window = {from: from.value, to: until.value, timeZone: zone.value};
         if (attempt.body !== JSON.stringify(body))
             attempt = {key: newKey(), body: JSON.stringify(body)};
         const {id} = await call('POST', '/v2/campaigns', {body, key: attempt.key});
@@ -152,8 +159,8 @@ function editor(items) {
     readTemplates().catch(showProblem);
     return el('div', {class: 'stack'}, notice('info', t('campaigns.limits'),
         el('p', {}, t('campaigns.limitsText'))),
-    card(null, {}, form({fields: [name, line, template, file, {root: map}, from, until],
-        submit: t('campaigns.make'), onSubmit: save})),
+    card(null, {}, form({fields: [name, line, template, file, {root: map}, from, until,
+        zone], submit: t('campaigns.make'), onSubmit: save})),
     card(t('campaigns.preview'), {text: t('campaigns.previewText')}, shown));
 }
 
