@@ -973,6 +973,14 @@ CREATE TABLE sender_lease (
     lease_until INTEGER NOT NULL
 ) STRICT;
 
+-- Answers of the platform that repeat, which the sender counts (lib/sending/streak.h): its next one
+-- goes on with them. A row is there while there are some.
+CREATE TABLE sender_streak (
+    name  TEXT PRIMARY KEY,           -- the id of a line or of a campaign
+    kind  INTEGER NOT NULL,           -- of the last answers
+    count INTEGER NOT NULL
+) STRICT;
+
 -- The files of messages, received or sent while `media_archive` was set, and their copies
 -- (lib/store/media_copy.h): the file USER/MONTH/SHA256 below that directory, which several rows may
 -- name. A row stays, as `removed`, when its message is deleted, until its file is.

@@ -25,7 +25,7 @@ setup() {
     forget_sent
     sandbox DELETE faults >/dev/null
     db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign_count;
-        DELETE FROM campaign; DELETE FROM sender_lease'
+        DELETE FROM campaign; DELETE FROM sender_lease; DELETE FROM sender_streak'
     have_pulse
     components='[{"type":"body","parameters":[{"type":"text","text":"{{name}}"},
         {"type":"text","text":"Nr. {{ code }}!"}]}]'
@@ -544,6 +544,56 @@ report() {
     eventually state_is finished
     counts_are queued 0 && counts_are failed 0 || fail "$(cat "$body")"
     assert_json '.data.counts | .accepted + .unknown' 40
+}
+
+# Whether so many rows of the campaign have a state and no reason `interrupted`: are_at_least STATE NUMBER
+are_at_least() {
+    (($(ended_as "$1") >= $2))
+}
+
+ended_as() { # STATE
+    db "SELECT count(*) FROM outgoing WHERE campaign_id = '$campaign' AND state = '$1'
+        AND coalesce(reason, '') <> 'interrupted'"
+}
+
+# Lets the platform answer a slow campaign so, and replaces the sender after some answers:
+# answers_go_on STATE FAULT SIGNAL. Sets `before` and `after`, the numbers of answers until then and
+# until the campaign pauses.
+answers_go_on() {
+    people 30
+    db "UPDATE campaign SET rate = 5 WHERE id = '$campaign'"
+    sandbox POST faults "{\"match\":{\"path\":\"/messages\"},$2,\"times\":0}" >/dev/null
+    start_sender
+    act start
+    eventually are_at_least "$1" 3
+    stop_sender sender "$3"
+    before=$(ended_as "$1")
+    db 'UPDATE sender_lease SET lease_until = 1'
+    start_sender
+    eventually state_is paused
+    eventually counts_are sending 0
+    stop_sender
+    after=$(ended_as "$1")
+    ((before < 10 && after >= 10)) || fail "$before, then $after"
+    ((after < before + 10)) || fail "the next sender began with 0: $before, then $after"
+}
+
+@test "refusals in a row are counted on by the sender after one that was killed, and end with an accepted message" {
+    local before after
+    answers_go_on failed '"code":132012' KILL
+    assert_equal "$(db "SELECT count(*) FROM sender_streak WHERE name = '$campaign'")" 0
+    sandbox DELETE faults >/dev/null
+    sandbox POST faults '{"match":{"path":"/messages"},"code":132012,"times":4}' >/dev/null
+    start_sender
+    act resume
+    eventually state_is finished
+    assert_equal "$(ended_as failed)" $((after + 4))
+    assert_equal "$(db "SELECT count(*) FROM sender_streak WHERE name = '$campaign'")" 0
+}
+
+@test "unclear answers in a row are counted on by the sender after one that ended" {
+    local before after
+    answers_go_on unknown '"kind":"reset"' TERM
 }
 
 @test "sends whose answer a sender that ends does not wait for are no such answers" {
@@ -1075,8 +1125,10 @@ have_erased() {
     courier --once
     counts_are waiting 0
     assert_json '.data.counts | .accepted + .cancelled' 50
-    db 'UPDATE campaign SET finished_at = finished_at - 172800000'
+    db "INSERT INTO sender_streak VALUES ('$campaign', 100, 2);
+        UPDATE campaign SET finished_at = finished_at - 172800000"
     eventually chores_leave_none
+    assert_equal "$(db 'SELECT count(*) FROM sender_streak')" 0
     assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 0
     assert_equal "$(db 'SELECT count(*) FROM outgoing')" 0
 }

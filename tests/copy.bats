@@ -100,6 +100,7 @@ INSERT INTO reply (id, user_id, shortcut, text, created_at, updated_at)
     VALUES ('rpl_fill', 'usr_fill', 'é', '🙂', 1, 1);
 INSERT INTO opt_out VALUES ('acc_fill', 'é', 'api', 9223372036854775807);
 INSERT INTO sender_lease VALUES (1, 'snd_fill', 1);
+INSERT INTO sender_streak VALUES ('lin_é', 132012, 9);
 INSERT INTO plan (user_id, name, is_addon, created_at)
     VALUES ('usr_fill', 'Größe 🙂 '' "', 0, 1);
 INSERT INTO template (account_id, name, language, updated_at)

@@ -19,7 +19,7 @@ setup() {
     forget_webhooks
     sandbox DELETE faults >/dev/null
     db 'DELETE FROM outgoing; DELETE FROM campaign_recipient; DELETE FROM campaign_count;
-        DELETE FROM campaign; DELETE FROM sender_lease'
+        DELETE FROM campaign; DELETE FROM sender_lease; DELETE FROM sender_streak'
     have_pulse
     to=1555$((1000000 + $(next_number)))
     who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""

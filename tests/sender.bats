@@ -14,7 +14,7 @@ setup_file() {
 setup() {
     forget_sent
     sandbox DELETE faults >/dev/null
-    db 'DELETE FROM outgoing; DELETE FROM sender_lease'
+    db 'DELETE FROM outgoing; DELETE FROM sender_lease; DELETE FROM sender_streak'
     have_pulse
     to=1555$((1000000 + $(next_number)))
     who="\"phoneNumberId\":\"$LINE\",\"to\":\"$to\""

@@ -99,6 +99,7 @@ judge() { # reads findings
         webhook_refusal | foreign_waba) ;;         # bounded by the store
         settings_version) ((rows == 1)) ;;
         sender_lease) ;; # one row at most
+        sender_streak) ;; # at most one for each line and each campaign
         template | flow | flow_reply_count | heartbeat) ;; # few for each account; one for each process
         *) ((rows >= SIZE)) || fail "$table has $rows rows" ;;
         esac

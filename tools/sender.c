@@ -46,6 +46,8 @@ static void beat(struct sender *sender, struct store *store, int64_t now) {
     if (!latch(sender, store_hold_sender_lease(store, sender->posting.owner, clock_now(),
                                                &sender->has_lease)))
         return;
+    if (sender->has_lease && !had_lease)
+        sender->has_lease = latch(sender, posting_take_over(&sender->posting, store));
     if (sender->has_lease != had_lease)
         log_message(LOG_INFO, "sender %s %s the lease", sender->posting.owner,
                     sender->has_lease ? "has" : "has lost");

@@ -38,7 +38,7 @@ bool posting_open(struct posting *posting) {
     for (size_t i = 0; i < POSTING_SLOTS; i++)
         arena_init(&posting->flights[i].arena, FLIGHT_LIMIT, NULL);
     pace_init(&posting->pace);
-    streaks_init(&posting->streaks);
+    streaks_init(&posting->streaks, NULL, 0);
     return posting->multi &&
            curl_multi_setopt(posting->multi, CURLMOPT_MAXCONNECTS, (long)POSTING_SLOTS) == CURLM_OK;
 }
@@ -50,6 +50,17 @@ void posting_close(struct posting *posting) {
     }
     curl_multi_cleanup(posting->multi);
     arena_free(&posting->planning);
+}
+
+enum store_result posting_take_over(struct posting *posting, struct store *store) {
+    struct outgoing_streak *stored;
+    size_t count;
+    enum store_result result =
+        store_list_streaks(store, &posting->planning, STREAKS_MOST, &stored, &count);
+    if (result == STORE_OK)
+        streaks_init(&posting->streaks, stored, count);
+    arena_reset(&posting->planning);
+    return result;
 }
 
 size_t posting_count(const struct posting *posting, enum posting_slot slot) {
@@ -80,6 +91,7 @@ static void clear(struct flight *flight) {
     flight->line = NULL;
     flight->call = (struct graph_call){.method = NULL};
     flight->is_judged = false;
+    memset(flight->streaks, 0, sizeof flight->streaks);
     flight->slot = POSTING_FREE;
 }
 
@@ -115,6 +127,7 @@ static enum store_result end_row(const struct posting *posting, struct store *st
     outcome.take_id = flight->take_id;
     outcome.now = clock_now();
     outcome.write = event_body;
+    outcome.streaks = flight->streaks;
     log_end(flight, outcome.state, outcome.reason);
     const enum store_result result = store_end_outgoing(store, &outcome);
     if (result == STORE_OK)
@@ -190,6 +203,7 @@ static enum store_result record_accepted(struct posting *posting, struct flight 
     bool is_erased = false;
     send.wa_id = send.phone ? send_answer_phone(arena, answer) : NULL;
     send.message_status = send_answer_status(arena, answer);
+    send.streaks = flight->streaks;
     enum store_result result =
         store ? record_send(store, arena, &send, &is_erased) : STORE_UNAVAILABLE;
     if (is_erased) /* the erasure waits for the end of the row */
@@ -218,11 +232,11 @@ static void count_streaks(struct posting *posting, struct flight *flight, struct
     if (posting->is_abandoned || verdict->was_not_sent)
         return;
     if (campaign_id && strcmp(verdict->state, "queued") != 0 &&
-        streaks_add(&posting->streaks, campaign_id, verdict->mistake)) {
+        streaks_add(&posting->streaks, campaign_id, verdict->mistake, &flight->streaks[0])) {
         verdict->pause = PAUSE_CAMPAIGN;
         verdict->pause_reason = arena_printf(&flight->arena, "%ld", verdict->mistake);
     }
-    if (streaks_add(&posting->streaks, flight->row.line_id, is_unknown)) {
+    if (streaks_add(&posting->streaks, flight->row.line_id, is_unknown, &flight->streaks[1])) {
         verdict->pause = PAUSE_LINE;
         verdict->pause_reason = "unclear";
         verdict->pause_ms = UNCLEAR_MS;

@@ -34,6 +34,7 @@ struct flight {
     int64_t started_at; /* wall clock, ms */
     bool is_judged;     /* `verdict` is set */
     struct verdict verdict;
+    struct outgoing_streak streaks[OUTGOING_STREAKS]; /* that it changes */
 };
 
 struct posting {
@@ -56,6 +57,9 @@ bool posting_open(struct posting *posting);
 void posting_close(struct posting *posting);
 
 size_t posting_count(const struct posting *posting, enum posting_slot slot);
+
+/* The lease begins: goes on with the streaks of the sender before. */
+enum store_result posting_take_over(struct posting *posting, struct store *store);
 
 /* There may be more to take: looks at all lines again. */
 void posting_rescan(struct posting *posting);

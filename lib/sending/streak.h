@@ -1,9 +1,11 @@
 /* Answers of the platform that repeat: the same one so often in a row shows that the next ones
- * would be the same too. They are counted in the memory of the only sender that takes rows. */
+ * would be the same too. They are counted in the memory of the only sender that takes rows, and
+ * those that are not 0 stored with the outcomes of the rows, so that the next sender goes on. */
 #ifndef SWITCHBOARD_SENDING_STREAK_H
 #define SWITCHBOARD_SENDING_STREAK_H
 
 #include "delivery/table.h"
+#include "store/outgoing.h"
 
 enum {
     STREAK_LENGTH = 10,
@@ -22,10 +24,12 @@ struct streaks {
     struct table table;
 };
 
-void streaks_init(struct streaks *streaks);
+/* Begins with those that are stored. */
+void streaks_init(struct streaks *streaks, const struct outgoing_streak *stored, size_t count);
 
 /* Counts an answer of this kind, 0: one that ends what was counted before. Returns whether it is
- * the last one of a streak; the next one begins another. */
-bool streaks_add(struct streaks *streaks, const char *id, long kind);
+ * the last one of a streak; the next one begins another. `*changed` is to be stored, with `id`. */
+bool streaks_add(struct streaks *streaks, const char *id, long kind,
+                 struct outgoing_streak *changed);
 
 #endif

@@ -120,6 +120,18 @@ enum store_result store_take_outgoing(struct store *store, struct arena *arena,
 /* Which campaigns the platform's answer pauses. */
 enum outgoing_pause { PAUSE_NONE, PAUSE_CAMPAIGN, PAUSE_LINE };
 
+/* So many answers of one kind in a row (sending/streak.h). */
+struct outgoing_streak {
+    const char *name; /* the id of the line or of the campaign; NULL: the answer changes none */
+    int64_t kind, count;
+};
+
+enum { OUTGOING_STREAKS = 2 }; /* that one answer may change: of its line, of its campaign */
+
+/* Lists the streaks of lines, and of campaigns that have not ended. */
+enum store_result store_list_streaks(struct store *store, struct arena *arena, size_t limit,
+                                     struct outgoing_streak **streaks, size_t *count);
+
 /* What became of a row that was taken and not accepted. */
 struct outgoing_outcome {
     const char *id, *owner, *take_id;
@@ -131,6 +143,7 @@ struct outgoing_outcome {
     int64_t next_at, now;
     enum outgoing_pause pause; /* with `pause_reason` */
     const char *pause_reason;
+    const struct outgoing_streak *streaks; /* OUTGOING_STREAKS that it changes; NULL: none */
     bool opts_out;       /* the platform says that the recipient wants no marketing (opt_out.h) */
     event_writer *write; /* of the events of the campaigns that pause */
 };

@@ -116,6 +116,7 @@ struct store_send {
     const char *media_id;       /* of its file, which the archive shall copy; NULL: none */
     const char *outgoing_id;    /* its row of outgoing.h, which is then accepted; NULL: none */
     const char *message_status; /* in the platform's answer; NULL: none */
+    const struct outgoing_streak *streaks; /* of outgoing.h, that the answer changes; NULL: none */
     int64_t now;
     char new_contact_id[ID_SIZE], new_thread_id[ID_SIZE], message_id[ID_SIZE];
 };

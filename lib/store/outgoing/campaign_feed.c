@@ -258,6 +258,9 @@ enum { ROWS_AT_ONCE = 500 };
 #define OLD_ROWS(table)                                                                            \
     "SELECT r.id FROM campaign c JOIN " table " r ON r.campaign_id = c.id "                        \
     "WHERE c.finished_at <= ?1 LIMIT "
+#define OLD_STREAKS                                                                                \
+    "SELECT s.name FROM campaign c JOIN sender_streak s ON s.name = c.id "                         \
+    "WHERE c.finished_at <= ?1 LIMIT "
 #define OLD "SELECT id FROM campaign WHERE finished_at <= ?1 LIMIT "
 
 enum store_result store_delete_old_campaigns(struct store *store, int64_t now, size_t *removed) {
@@ -274,6 +277,8 @@ enum store_result store_delete_old_campaigns(struct store *store, int64_t now, s
          {.sql = "DELETE FROM campaign_count WHERE campaign_id IN (SELECT k.campaign_id FROM "
                  "campaign c JOIN campaign_count k ON k.campaign_id = c.id "
                  "WHERE c.finished_at <= ?1 LIMIT ?2)"}},
+        {{.sql = OLD_STREAKS "1"},
+         {.sql = "DELETE FROM sender_streak WHERE name IN (" OLD_STREAKS "?2)"}},
         {{.sql = OLD "1"}, {.sql = "DELETE FROM campaign WHERE id IN (" OLD "?2)"}},
     };
     const struct parameter parameters[] = {INTEGER(now - KEPT), INTEGER(ROWS_AT_ONCE)};

@@ -84,7 +84,8 @@ bool outgoing_accept(struct store *store, const struct store_send *send, bool *i
         changed = sql_changes(store);
     }
     *is_campaign = *before.row.campaign_id != '\0';
-    return !changed || count_accepted(store, &before, is_held);
+    return (!changed || count_accepted(store, &before, is_held)) &&
+           outgoing_write_streaks(store, send->streaks);
 }
 
 /* Cancels what would send the message of a row again, if it waits. */

@@ -50,6 +50,9 @@ bool outgoing_set_delivery(struct store *store, const char *id, const char *stat
 enum store_result outgoing_prune(struct store *store, const char *user_id, int64_t before,
                                  size_t *removed);
 
+/* Writes the streaks that an answer changes, if there are any. False on failure. */
+bool outgoing_write_streaks(struct store *store, const struct outgoing_streak *streaks);
+
 /* Whether a row to one of the recipients waits or is being sent. */
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,
                     size_t count);

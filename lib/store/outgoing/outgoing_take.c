@@ -252,12 +252,18 @@ static bool end_row(struct store *store, const struct outgoing_outcome *outcome,
                           campaign_count_error(store, outcome->campaign_id, code, 1));
 }
 
+/* What else the answer changes. */
+static bool add_effects(struct store *store, const struct outgoing_outcome *outcome) {
+    return (!outcome->opts_out || opt_out(store, outcome)) &&
+           outgoing_write_streaks(store, outcome->streaks);
+}
+
 enum store_result store_end_outgoing(struct store *store, const struct outgoing_outcome *outcome) {
     while (sql_transact(store)) {
         bool is_ended = false;
         if (end_row(store, outcome, "sending", &is_ended) &&
             (is_ended || end_row(store, outcome, "unknown", &is_ended)) &&
-            (!outcome->opts_out || !is_ended || opt_out(store, outcome)) && outcome->pause)
+            (!is_ended || add_effects(store, outcome)) && outcome->pause)
             campaign_pause_by(store, outcome);
     }
     return sql_result(store);
