@@ -896,8 +896,11 @@ CREATE TABLE campaign_recipient (
     recipient   TEXT NOT NULL,        -- digits of the phone, or the BSUID
     body        BLOB NOT NULL,        -- for the platform, without its callback data
     created_at  INTEGER NOT NULL,
+    bsuid       TEXT,                 -- that was given beside the phone; NULL: none
     UNIQUE (campaign_id, recipient)
 ) STRICT;
+CREATE INDEX campaign_recipient_bsuid ON campaign_recipient (campaign_id, bsuid)
+    WHERE bsuid IS NOT NULL;
 CREATE INDEX campaign_recipient_turn ON campaign_recipient (campaign_id, id);
 CREATE INDEX campaign_recipient_account ON campaign_recipient (account_id, id);
 

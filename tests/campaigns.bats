@@ -203,6 +203,81 @@ bodies() {
     db 'SELECT CAST(body AS TEXT) FROM campaign_recipient ORDER BY recipient'
 }
 
+@test "a recipient is named as in a send, by to, recipient or both, in a table and in JSON" {
+    local table wanted='["491511234567",null] [null,"US.1"] ["4915112345678","US.2"] [null,"US.3"]'
+    draft
+    upload 'name,to,recipient,code\nA,+49 151 1234567,,1\nB,,US.1,2\nC,4915112345678,US.2,3
+D,US.3,US.3,4\nE,,,5\nF,4915112345679,Ann,6\nG,US.4,US.5,7\nH,12,US.6,8\n'
+    assert_json '.data | [.accepted, .duplicates, .invalid]' '[4,0,4]'
+    table=$(gojq -c '[.data.errors[] | [.line, .column, .message]]' "$body")
+    assert_json '[.data.errors[] | [.line, .column]]' \
+        '[[6,"to"],[7,"recipient"],[8,"recipient"],[9,"to"]]'
+    assert_equal "$(named_as)" "$wanted"
+    db 'DELETE FROM campaign_recipient; DELETE FROM campaign_count'
+    put_json '{"recipients":[{},{"name":"A","to":"+49 151 1234567","code":1},
+        {"name":"B","recipient":"US.1","code":2},
+        {"name":"C","to":"4915112345678","recipient":"US.2","code":3},
+        {"name":"D","to":"US.3","recipient":"US.3","code":4},{"name":"E","code":5},
+        {"name":"F","to":"4915112345679","recipient":"Ann","code":6},
+        {"name":"G","to":"US.4","recipient":"US.5","code":7},
+        {"name":"H","to":"12","recipient":"US.6","code":8}]}'
+    assert_equal "$(gojq -c '[.data.errors[1:][] | [.line, .column, .message]]' "$body")" "$table"
+    assert_equal "$(named_as)" "$wanted"
+    # other names of the columns
+    upload 'name,userId,code\nA,US.7,1\n' '?recipient=userId'
+    assert_json .data.accepted 1
+    upload 'name,recipient,code\nA,491511234599,1\nB,US.8,1\n' '?to=recipient'
+    assert_json .data.accepted 2
+    upload 'name,to,recipient,code\nB,491511234598,Ben,1\n' '?recipient=to'
+    assert_json .data.accepted 1
+    upload 'name,code\nA,1\n'
+    assert_error 400 VALIDATION_ERROR
+}
+
+# How the bodies name their recipients, in the order in which they were given.
+named_as() {
+    db 'SELECT CAST(body AS TEXT) FROM campaign_recipient ORDER BY id' |
+        gojq -c '[.to, .recipient]' | xargs -d '\n'
+}
+
+@test "a person is one recipient: by phone, user id, a former number, or as a line has said" {
+    local wanted='{"accepted":1,"duplicates":3,"invalid":0}'
+    take "$(payload "$(inbound wamid.known 15552020001 US.p20001)")"
+    db "INSERT INTO contact_alias (account_id, identity, contact_id, created_at)
+        SELECT account_id, '15552020099', id, 1 FROM contact
+        WHERE phone = '15552020001' AND account_id = '$ACCOUNT'"
+    draft '"templateName":"plain","language":"de"'
+    upload 'to,recipient\n15552020099,\n15552020001,\n,US.p20001\nUS.p20001,\n'
+    assert_json '.data | del(.errors)' "$wanted"
+    # of this one there is no contact
+    upload 'to,recipient\n15552020002,US.p20002\n,US.p20002\n15552020002,\n15552020003,US.p20002\n'
+    assert_json '.data | del(.errors)' "$wanted"
+    put_json '{"recipients":[{"to":"15552020001","recipient":"US.new"},{"recipient":"US.p20002"}]}'
+    assert_json '.data | [.accepted, .duplicates]' '[0,2]'
+    counts_are waiting 2
+    start_sender
+    act start
+    eventually state_is finished
+    assert_equal "$(sandbox GET requests | gojq -c '[.[] | select(.path | endswith("/messages"))
+        | .body | fromjson | [.to, .recipient]] | sort')" \
+        '[["15552020002","US.p20002"],["15552020099",null]]'
+}
+
+@test "an opt-out counts by whatever name the campaign has of the person" {
+    take "$(payload "$(inbound wamid.wants 15552030001 US.p30001)")"
+    db "INSERT INTO opt_out VALUES ('$ACCOUNT', '15552030001', 'api', 1),
+        ('$ACCOUNT', 'US.p30002', 'api', 1)"
+    draft
+    upload 'name,to,recipient,code\nA,,US.p30001,1\nB,15552030002,US.p30002,1\nC,,US.p30003,1\n'
+    assert_json .data.accepted 3
+    start_sender
+    act start
+    eventually state_is finished
+    db "DELETE FROM opt_out WHERE account_id = '$ACCOUNT'"
+    counts_are suppressed 2 && counts_are accepted 1 || fail "$(cat "$body")"
+    assert_sent_json '[.to, .recipient]' '[null,"US.p30003"]' path=/messages
+}
+
 @test "recipients in JSON that are wrong are left out, with their number, member and reason" {
     draft
     put_json '{"recipients":[{"to":"4915112345678","name":"A","code":"1"},7,{"name":"A","code":"1"},

@@ -67,12 +67,14 @@ struct campaign_change {
 };
 
 struct store_campaign_recipient {
-    const char *recipient;
+    const char *recipient; /* digits, or a BSUID */
+    const char *bsuid;     /* beside digits; NULL: none */
     struct slice body;
 };
 
-/* Adds recipients to a draft of the user; `*added` without those that it has. STORE_CONFLICT: it is
- * no draft any more. STORE_FULL: it would have more than CAMPAIGN_ROWS_MOST. */
+/* Adds recipients to a draft of the user; `*added` without people whom it has, by these or other
+ * identities of their contacts. STORE_CONFLICT: it is no draft any more. STORE_EXCESSIVE: it would
+ * have more than CAMPAIGN_ROWS_MOST. */
 enum store_result store_add_recipients(struct store *store, const struct store_campaign *campaign,
                                        const struct store_campaign_recipient *recipients,
                                        size_t count, int64_t now, size_t *added);

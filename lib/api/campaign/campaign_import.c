@@ -15,6 +15,7 @@ enum {
 
 const struct field campaign_import_query[] = {
     {.name = "to", .type = FIELD_STRING, .example = "phone"},
+    {.name = "recipient", .type = FIELD_STRING, .example = "userId"},
     {0},
 };
 
@@ -29,9 +30,9 @@ struct import {
     const struct store_campaign *campaign;
     struct csv_reader csv;
     size_t line; /* where the current line begins; in JSON the number of the recipient */
-    struct slice to_name;
+    struct slice to_name, bsuid_name;
     struct columns columns; /* names NULL: the header has not been read; in JSON of each line */
-    size_t to;              /* the column of the recipient */
+    size_t to, bsuid;       /* the columns of the recipient; columns.count: there is none */
     struct arena batch;
     struct store_campaign_recipient rows[CAMPAIGN_ROWS_AT_ONCE];
     size_t count;
@@ -70,9 +71,44 @@ static bool flush(struct import *import) {
     return result == STORE_OK;
 }
 
+/* Who gets the message of a line; one of both may be NULL. */
+struct person {
+    const char *phone, *bsuid;
+};
+
+static struct slice cell_of(const struct slice *cells, size_t count, size_t column) {
+    return column < count ? cells[column] : (struct slice){"", 0};
+}
+
+/* Reads the recipient as a send has it, but `to` takes both forms. False after refusing the line.
+ */
+static bool read_person(struct import *import, const struct slice *cells, size_t count,
+                        struct person *person) {
+    struct arena *arena = &import->batch;
+    const char *const to_name = arena_copy(arena, import->to_name);
+    const char *const bsuid_name = arena_copy(arena, import->bsuid_name);
+    const struct slice to = cell_of(cells, count, import->to);
+    const struct slice bsuid = cell_of(cells, count, import->bsuid);
+    const bool is_bsuid = recipient_is_bsuid(to);
+    const char *problem = bsuid.n ? recipient_bsuid_rule.check(bsuid) : NULL;
+    *person = (struct person){NULL, NULL};
+    if (problem)
+        return !refuse_line(import, bsuid_name, problem);
+    if (is_bsuid && bsuid.n && !slice_equal(to, bsuid))
+        return !refuse_line(import, bsuid_name, "differs from the user id in the other column");
+    problem = is_bsuid || (!to.n && bsuid.n) ? NULL : recipient_to_rule.check(to);
+    if (problem)
+        return !refuse_line(import, to_name, to.n ? problem : "is empty");
+    if (is_bsuid || bsuid.n)
+        person->bsuid = arena_copy(arena, is_bsuid ? to : bsuid);
+    if (to.n && !is_bsuid)
+        person->phone = recipient_digits(arena, to);
+    return true;
+}
+
 /* The body for the platform, without callback data; p == NULL after refusing the line. */
 static struct slice body_of(struct import *import, const struct slice *cells, size_t count,
-                            const char *recipient, bool is_phone) {
+                            const struct person *person) {
     const struct store_campaign *campaign = import->campaign;
     struct buffer components = buffer_in(&import->batch);
     struct json_writer out;
@@ -86,7 +122,10 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
     json_write_object(&out, NULL);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_text(&out, "recipient_type", "individual");
-    json_write_text(&out, is_phone ? "to" : "recipient", recipient);
+    if (person->phone)
+        json_write_text(&out, "to", person->phone);
+    if (person->bsuid)
+        json_write_text(&out, "recipient", person->bsuid);
     json_write_text(&out, "type", "template");
     json_write_object(&out, "template");
     campaign_write_template(&out, campaign, buffer_slice(&components));
@@ -96,33 +135,40 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
 }
 
 static bool take_row(struct import *import, const struct slice *cells, size_t count) {
+    struct person person;
     if (!import->count)
         arena_reset(&import->batch); /* of lines that were refused */
-    const struct slice to = import->to < count ? cells[import->to] : (struct slice){"", 0};
-    const char *const column = arena_copy(&import->batch, import->to_name);
     for (size_t i = 0; i < count; i++)
         if (!utf8_valid(cells[i]) || memchr(cells[i].p, '\0', cells[i].n))
-            return refuse_line(import, column, "stands in a line that is no UTF-8");
-    const bool is_bsuid = recipient_is_bsuid(to);
-    const char *const problem = is_bsuid ? NULL : recipient_to_rule.check(to);
-    if (!to.n || problem)
-        return refuse_line(import, column, to.n ? problem : "is empty");
-    const char *const recipient =
-        is_bsuid ? arena_copy(&import->batch, to) : recipient_digits(&import->batch, to);
-    const struct slice body = body_of(import, cells, count, recipient, !is_bsuid);
+            return refuse_line(import, arena_copy(&import->batch, import->to_name),
+                               "stands in a line that is no UTF-8");
+    if (!read_person(import, cells, count, &person))
+        return true;
+    const struct slice body = body_of(import, cells, count, &person);
     if (!body.p)
         return true;
-    import->rows[import->count++] = (struct store_campaign_recipient){recipient, body};
+    import->rows[import->count++] =
+        (struct store_campaign_recipient){.recipient = person.phone ? person.phone : person.bsuid,
+                                          .bsuid = person.phone ? person.bsuid : NULL,
+                                          .body = body};
     return import->count < CAMPAIGN_ROWS_AT_ONCE || flush(import);
 }
 
 /* --- the header --- */
 
+/* A column that is named for both has both. */
+static void find_columns(struct import *import) {
+    import->to = columns_find(&import->columns, import->to_name);
+    import->bsuid = slice_equal(import->bsuid_name, import->to_name)
+                        ? import->columns.count
+                        : columns_find(&import->columns, import->bsuid_name);
+}
+
 static bool check_columns(struct import *import) {
     struct request *rq = import->rq;
     struct slice rest = import->campaign->components, before, name;
-    import->to = columns_find(&import->columns, import->to_name);
-    if (import->to == import->columns.count)
+    find_columns(import);
+    if (import->to == import->columns.count && import->bsuid == import->columns.count)
         return !fail(rq, INVALID, "The table has no column %.*s with the recipients.",
                      (int)import->to_name.n, import->to_name.p);
     for (columns_next(&rest, &before, &name); name.p; columns_next(&rest, &before, &name))
@@ -191,7 +237,7 @@ static bool take_object(struct import *import, struct json object) {
     const struct slice wrong = columns_of_object(rq->arena, object, &import->columns, &cells);
     if (wrong.p)
         return refuse_line(import, arena_copy(rq->arena, wrong), "must be a string or a number");
-    import->to = columns_find(&import->columns, import->to_name);
+    find_columns(import);
     return take_row(import, cells, import->columns.count);
 }
 
@@ -246,6 +292,7 @@ int campaign_import(struct request *rq, const struct store_campaign *campaign) {
     struct import *import = arena_alloc(rq->arena, sizeof *import);
     const char *type = request_variable("CONTENT_TYPE");
     const struct slice to = query_get(&rq->query, "to");
+    const struct slice bsuid = query_get(&rq->query, "recipient");
     const bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
     if (!is_json && (!type || strncasecmp(type, "text/csv", 8) != 0))
         return fail(rq, UNSUPPORTED_TYPE, "The body must be text/csv or application/json.");
@@ -254,6 +301,7 @@ int campaign_import(struct request *rq, const struct store_campaign *campaign) {
     import->rq = rq;
     import->campaign = campaign;
     import->to_name = to.p ? to : SLICE("to");
+    import->bsuid_name = bsuid.p ? bsuid : SLICE("recipient");
     import->csv.take = take_line;
     import->csv.context = import;
     arena_init(&import->batch, BATCH_MEMORY, NULL);

@@ -144,17 +144,39 @@ static bool raise_recipients(struct store *store, const char *id, size_t added) 
            campaign_count_rows(store, id, "waiting", (int64_t)added);
 }
 
+/* SQL: the contacts of the account ?2 that the identity leads to. */
+#define PERSON(identity)                                                                           \
+    "SELECT id FROM contact WHERE account_id = ?2 AND phone = " identity                           \
+    " UNION ALL SELECT id FROM contact WHERE account_id = ?2 AND bsuid = " identity                \
+    " UNION ALL SELECT id FROM contact WHERE account_id = ?2 AND parent_bsuid = " identity         \
+    " UNION ALL SELECT contact_id FROM contact_alias WHERE account_id = ?2 AND identity "          \
+    "= " identity
+
+/* Adds a person whom the campaign does not have by any identity. */
 static bool add_recipient(struct store *store, const struct store_campaign *campaign,
                           const struct store_campaign_recipient *recipient, int64_t now,
                           size_t *added) {
     static struct statement s = {
-        .sql = "INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, "
-               "created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
-               "ON CONFLICT (campaign_id, recipient) DO NOTHING"};
+        .sql = "WITH person (id) AS (" PERSON("?4") " UNION ALL " PERSON(
+            "?7") "), "
+                  "named (name) AS (SELECT CAST(?4 AS TEXT) UNION ALL SELECT CAST(?7 AS TEXT) "
+                  "UNION ALL SELECT phone FROM contact WHERE id IN (SELECT id FROM person) "
+                  "UNION ALL SELECT bsuid FROM contact WHERE id IN (SELECT id FROM person) "
+                  "UNION ALL SELECT parent_bsuid FROM contact WHERE id IN (SELECT id FROM person) "
+                  "UNION ALL SELECT identity FROM contact_alias "
+                  "WHERE contact_id IN (SELECT id FROM person)) "
+                  "INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, "
+                  "created_at, bsuid) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
+                  "WHERE NOT EXISTS (SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 "
+                  "AND r.recipient IN (SELECT name FROM named)) "
+                  "AND NOT EXISTS (SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 "
+                  "AND r.bsuid IN (SELECT name FROM named)) "
+                  "ON CONFLICT (campaign_id, recipient) DO NOTHING"};
     char id[ID_SIZE];
     id_make(id, "rcp_", now);
     if (!sql_run(store, &s, TEXT(id), TEXT(campaign->account_id), TEXT(campaign->id),
-                 TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now)))
+                 TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now),
+                 TEXT(recipient->bsuid)))
         return false;
     *added += sql_changes(store) > 0;
     return true;

@@ -121,7 +121,9 @@ export function columnFor(names, wanted) {
 const results = new Map(); // campaign -> {to, answer}, of this page
 
 export async function upload(id, {body}, to) {
-    const answer = await call('PUT', `/v2/campaigns/${id}/recipients`, {query: {to}, body});
+    // the chosen column alone has recipients, whatever the others are named
+    const answer = await call('PUT', `/v2/campaigns/${id}/recipients`,
+        {query: {to, recipient: to}, body});
     results.set(id, {to, answer});
 }
 
