@@ -4,6 +4,7 @@
 # transports: cgi
 # needs: node
 load helpers/all
+load helpers/sender
 
 # One run of the generator and one of the compiler for all tests.
 setup_file() {
@@ -11,6 +12,7 @@ setup_file() {
     export CLIENT=$BATS_FILE_TMPDIR/client
     start_stack
     make_user
+    have_pulse
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"items\":[{\"name\":\"order_ready\",
         \"components\":[{\"type\":\"BODY\",\"text\":\"Order {{1}} is ready\"}],
         \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
@@ -34,6 +36,12 @@ setup_file() {
 
 @test "the generated client does the main job against a running instance" {
     local text media
+    # about the line, at the start and when the campaign goes on
+    for _ in start resume; do
+        sandbox POST faults '{"match":{"path":"quality_rating"},"status":200,"times":1,
+            "body":"{\"id\":\"1\",\"quality_rating\":\"RED\",\"whatsapp_business_manager_messaging_limit\":\"TIER_1\"}",
+            "headers":{"Content-Type":"application/json"}}' >/dev/null
+    done
     run env BASE_URL="$BASE" TOKEN="$TOKEN" node "$CLIENT/out/job.js"
     printf '%s\n' "$output" | sed 's/^/# /' >&3
     assert_equal "$status" 0
@@ -46,7 +54,14 @@ template APPROVED WAMID
 upload MEDIA WAMID
 webhook http://127.0.0.1:1/hook s3cret false
 webhooks 2 Statuses paused null
+queued queued 15550007000 0
+campaign draft 09:00-20:00 Europe/Berlin
+recipients 2 1 4 to must be a phone number of 5 to 20 digits with its country code
+started running 2 RECIPIENT_LIMIT:1,QUALITY_RED:null
+resumed paused running RECIPIENT_LIMIT:1,QUALITY_RED:null
 event from US.1
+event of a campaign paused template 0 0 0
+event of a send unknown no_answer null
 refused 400 VALIDATION_ERROR [{\"path\":\"to\",\"code\":\"invalid_value\",\"message\":$(
         )\"must be a phone number of 5 to 20 digits with its country code\"}]"
     # what the platform received

@@ -86,13 +86,55 @@ const read = await taken(api.GET("/v2/webhooks/config"));
 console.log(`webhook ${webhook.webhookUrl} ${read.webhookCode} ${read.isVerified}`);
 
 const another = await taken(api.POST("/v2/webhooks", {
-    body: { url: "http://127.0.0.1:1/other", eventTypes: ["message.status"], name: "Statuses" },
+    body: {
+        url: "http://127.0.0.1:1/other", name: "Statuses",
+        eventTypes: ["message.status", "outgoing.finished", "campaign.changed"],
+    },
 }));
 const changed = await taken(api.PATCH("/v2/webhooks/{webhookId}", {
     params: { path: { webhookId: another.id } }, body: { eventTypes: null, paused: true },
 }));
 const { items } = await taken(api.GET("/v2/webhooks"));
 console.log(`webhooks ${items.length} ${changed.name} ${changed.state} ${changed.eventTypes}`);
+
+const queued = await taken(api.POST("/v2/messages/send/text", {
+    params: { header: { Prefer: "respond-async" } },
+    body: { phoneNumberId, to: "15550007000", text: "Soon", validFor: 3600 },
+}));
+if (!("state" in queued)) throw new Error("the message was sent at once");
+console.log(`queued ${queued.state} ${queued.recipient} ${queued.attempts}`);
+
+// A campaign: a draft with its hours, its recipients, the start, and what may keep it from all.
+const campaign = await taken(api.POST("/v2/campaigns", {
+    params: { header: { "Idempotency-Key": "autumn" } },
+    body: {
+        phoneNumberId, name: "Autumn", templateName: "order_ready", language: "en_US",
+        components: [{ type: "body", parameters: [{ type: "text", text: "{{order}}" }] }],
+        window: { from: "09:00", to: "20:00", timeZone: "Europe/Berlin" },
+    },
+}));
+const { campaignId, window } = { campaignId: campaign.id, window: campaign.window };
+const params = { path: { campaignId } };
+console.log(`campaign ${campaign.state} ${window?.from}-${window?.to} ${window?.timeZone}`);
+const added = await taken(api.PUT("/v2/campaigns/{campaignId}/recipients", {
+    params,
+    body: {
+        recipients: [
+            { to: "+1 555 000 7001", order: 4711 }, { to: "15550007001", order: 4712 },
+            { recipient: "US.13491208655302741918", order: "4713" }, { to: "12", order: "4714" },
+        ],
+    },
+}));
+const { line: wrongLine, column, message } = added.errors[0];
+console.log(`recipients ${added.accepted} ${added.duplicates} ${wrongLine} ${column} ${message}`);
+const started = await taken(api.POST("/v2/campaigns/{campaignId}/start", { params, body: {} }));
+console.log(`started ${started.state} ${started.counts.waiting} ${codesOf(started)}`);
+const paused = await taken(api.POST("/v2/campaigns/{campaignId}/pause", { params, body: {} }));
+const resumed = await taken(api.POST("/v2/campaigns/{campaignId}/resume", { params, body: {} }));
+console.log(`resumed ${paused.state} ${resumed.state} ${codesOf(resumed)}`);
+function codesOf({ warnings = [] }: { warnings?: { code: string; limit: number | null }[] }) {
+    return warnings.map(({ code, limit }) => `${code}:${limit}`).join();
+}
 
 // The body of an event is typed too.
 type Event<Name extends keyof webhooks> =
@@ -104,6 +146,25 @@ console.log(`event from ${sender({
     data: {
         sequence: 1, accountId: "a", wabaid: "w", phoneNumberId, threadId: null, message: {},
         contact: { id: "c", phone: null, userId: "US.1", username: "ann", name: null },
+    },
+})}`);
+
+const progress = ({ data: { campaign: now } }: Event<"campaign.changed">): string =>
+    `${now.state} ${now.reason} ${now.counts.accepted} ${now.delivery.read} ${now.errors.length}`;
+console.log(`event of a campaign ${progress({
+    type: "campaign.changed", timestamp: "2026-11-20T23:54:27.935Z",
+    data: {
+        sequence: 2, accountId: "a", wabaid: "w", phoneNumberId, contact: null, threadId: null,
+        campaign: { ...paused, reason: "template" },
+    },
+})}`);
+const outcome = ({ data: { outgoing } }: Event<"outgoing.finished">): string =>
+    `${outgoing.state} ${outgoing.reason} ${outgoing.messageId}`;
+console.log(`event of a send ${outcome({
+    type: "outgoing.finished", timestamp: "2026-11-20T23:54:27.935Z",
+    data: {
+        sequence: 3, accountId: "a", wabaid: "w", phoneNumberId, contact: null, threadId: null,
+        outgoing: { ...queued, state: "unknown", reason: "no_answer" },
     },
 })}`);
 

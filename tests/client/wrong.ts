@@ -137,6 +137,19 @@ await api.POST("/v2/messages/send/interactive/flow", {
     },
 });
 
+await api.POST("/v2/campaigns", {
+    body: {
+        phoneNumberId, name: "Autumn", templateName: "plain", language: "en_US",
+        // @ts-expect-error hours without a time zone
+        window: { from: "09:00", to: "20:00" },
+    },
+});
+await api.PUT("/v2/campaigns/{campaignId}/recipients", {
+    params: { path: { campaignId: "cmp_1" } },
+    // @ts-expect-error a recipient whose cell is neither a text nor a number
+    body: { recipients: [{ to: true }] },
+});
+
 // --- fields of an answer ---
 
 const { data: me, error } = await api.GET("/v2/me");
@@ -179,6 +192,13 @@ export function take(event: Received): void {
     void event.data.contact.phone;
     // @ts-expect-error the type of another event
     void (event.type === "lead.created");
+}
+type Changed = webhooks["campaign.changed"]["post"]["requestBody"]["content"]["application/json"];
+export function follow(event: Changed): void {
+    // @ts-expect-error hours that may be null
+    void event.data.campaign.window.from;
+    // @ts-expect-error a contact, which the event of a campaign does not have
+    void event.data.contact.phone;
 }
 // @ts-expect-error an event that does not exist
 export type Unknown = webhooks["message.sent"];
