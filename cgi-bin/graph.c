@@ -219,7 +219,7 @@ static enum store_result follow(struct request *rq, struct json user, bool block
     enum store_result result = store_find_person(
         caller->store, caller->line.account_id, wa_id.p ? recipient_digits(rq->arena, wa_id) : NULL,
         json_text(json_get(user, "user_id"), rq->arena), id);
-    struct store_owner_block block = {.user_id = caller->user.id,
+    struct store_owner_block block = {.view = &caller->view,
                                       .contact_id = id,
                                       .phone_number_id = caller->line.phone_number_id,
                                       .now = rq->now};

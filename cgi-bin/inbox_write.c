@@ -41,7 +41,7 @@ static int reply_blocks(struct request *rq, const char *contact_id) {
 static int change_blocks(struct request *rq, const char *phone_number_id,
                          enum store_result (*change)(struct store *, struct arena *,
                                                      struct store_owner_block *)) {
-    struct store_owner_block block = {.user_id = rq->caller->user.id,
+    struct store_owner_block block = {.view = &rq->caller->view,
                                       .contact_id = arena_copy(rq->arena, rq->parameters[0]),
                                       .phone_number_id = phone_number_id,
                                       .now = rq->now};
@@ -350,11 +350,12 @@ static int post_whole_export(struct request *rq) {
 static const struct route routes[] = {
     {.method = "PUT", .path = "/v2/contacts/:contactId/block",
      .trail = "contact.block",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = put_block, .body = BODY_JSON,
-     .fields = block_fields},
+     .scope = SCOPE_INBOX, .lines = LINES_BY_CONTACT, .guard = &caller_guard,
+     .handle = put_block, .body = BODY_JSON, .fields = block_fields},
     {.method = "DELETE", .path = "/v2/contacts/:contactId/block",
      .trail = "contact.unblock",
-     .scope = SCOPE_INBOX, .guard = &caller_guard, .handle = delete_block, .query = block_fields},
+     .scope = SCOPE_INBOX, .lines = LINES_BY_CONTACT, .guard = &caller_guard,
+     .handle = delete_block, .query = block_fields},
     {.method = "PUT", .path = "/v2/contacts/:contactId/hold",
      .trail = "contact.hold",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = put_hold, .body = BODY_JSON,

@@ -220,14 +220,14 @@ hides_in_lists() {
     assert_json '[.data.items[].phoneNumberId]' "[\"$OWN\"]"
 }
 
-# What a request could change of a thread.
+# What a request could change of a thread or its contact.
 state_of() { # THREAD-ID
     db "SELECT t.*, (SELECT count(*) FROM note n WHERE n.thread_id = t.id) FROM thread t
         WHERE t.id = '$1'; SELECT count(*) FROM outgoing
-        WHERE state = 'cancelled' OR retry_of IS NOT NULL"
+        WHERE state = 'cancelled' OR retry_of IS NOT NULL; SELECT count(*) FROM contact_block"
 }
 
-# Each route that changes a thread, or a note in it, by the id of one on the other line.
+# Each route that changes a thread, a note in it or its contact, by each id of the other line.
 changes_no_other() {
     local thread before
     thread=$(db "SELECT thread_id FROM message WHERE wamid = 'wamid.foreign1'")
@@ -236,15 +236,19 @@ changes_no_other() {
         ON CONFLICT (id) DO NOTHING"
     before=$(state_of "$thread")
     is_hidden() {
-        url=${url//thr_sample/"$thread"} url=${url//not_sample/not_foreign}
+        local word rest=${route#*:}
         [[ $url != *out_sample* ]] || db "UPDATE outgoing SET line_id =
             (SELECT id FROM line WHERE phone_number_id = '$FOREIGN')"
-        send_sample "${CALLER[@]}"
-        assert_error 404 NOT_FOUND
-        assert_conventions
+        while IFS= read -r word; do
+            url=${route%%:*}$word${rest#"${rest%%/*}"}
+            send_sample "${CALLER[@]}"
+            assert_error 404 NOT_FOUND
+            assert_conventions
+            assert_no_leak "$word"
+        done <<<"$LEAKS"$'\nnot_foreign\nout_sample'
         assert_equal "$(state_of "$thread")" "$before"
     }
-    each_route is_hidden '.lines == "by thread" and .method != "GET"'
+    each_route is_hidden '(.lines | IN("by thread", "by contact")) and .method != "GET"'
     as_key GET "/v2/threads/$thread/notes"
     assert_error 404 NOT_FOUND
 }
@@ -288,6 +292,48 @@ changes_no_other() {
     assert_success
     as_key GET /v2/replies
     assert_success
+}
+
+# The lines that have a block of the contact of both lines, by their platform's ids.
+blocked_lines() {
+    db "SELECT l.phone_number_id FROM contact_block b JOIN line l ON l.id = b.line_id
+        WHERE b.contact_id = '$contact' ORDER BY l.phone_number_id = '$FOREIGN'" | xargs
+}
+
+blocks_on_own() {
+    local contact path
+    contact=$(contact_of "$BOTH") path=/v2/contacts/$(contact_of "$BOTH")/block
+    as_key PUT "$path" -d "{\"phoneNumberId\":\"$FOREIGN\"}"
+    assert_error 404 NOT_FOUND 'no line with this phoneNumberId'
+    as_key PUT "$path" -d '{}'
+    assert_success
+    assert_conventions
+    assert_json '[.data.blocks[].lineId]' "[\"$OWN_LINE\"]"
+    assert_equal "$(blocked_lines)" "$OWN"
+    api PUT "$path" -d "{\"phoneNumberId\":\"$FOREIGN\"}"
+    assert_equal "$(blocked_lines)" "$OWN $FOREIGN"
+    as_key GET "${path%/block}"
+    assert_json '[.data.blocks[].lineId]' "[\"$OWN_LINE\"]"
+    as_key DELETE "$path?phoneNumberId=$FOREIGN"
+    assert_error 404 NOT_FOUND 'no line with this phoneNumberId'
+    as_key DELETE "$path"
+    assert_json .data.blocks '[]'
+    assert_equal "$(blocked_lines)" "$FOREIGN"
+    as_key PUT "$path" -d "{\"phoneNumberId\":\"$OWN\"}"
+    assert_equal "$(blocked_lines)" "$OWN $FOREIGN"
+    as_key DELETE "$path?phoneNumberId=$OWN"
+    assert_equal "$(blocked_lines)" "$FOREIGN"
+    api DELETE "$path"
+    assert_equal "$(blocked_lines)" ''
+}
+
+@test "a token with lines blocks a contact on these, and leaves and shows no block of another line" {
+    blocks_on_own
+}
+
+@test "a member with lines blocks a contact on these, and leaves and shows no block of another line" {
+    be_member
+    blocks_on_own
 }
 
 @test "a caller with lines lists, shows and cancels the queued sends of these" {

@@ -5,14 +5,16 @@
 #include "store/store.h"
 
 struct store_owner_block {
-    const char *user_id, *contact_id;
-    const char *phone_number_id; /* of a line of the contact's account; NULL: all its lines */
+    const struct store_view *view;
+    const char *contact_id;
+    const char *phone_number_id; /* of a line of the contact's account; NULL: all of the view */
     int64_t now;
 };
 
-/* Block the user's contact, or end the block. A repetition changes nothing. `contact_id` is set to
- * the contact's id, which differs when it was merged. STORE_NOT_FOUND: no such contact.
- * STORE_CONFLICT: its account has no such line. Work in `arena`. */
+/* Block the contact of the view on lines of the view, or end the block. A repetition changes
+ * nothing. `contact_id` is set to the contact's id, which differs when it was merged.
+ * STORE_NOT_FOUND: no such contact. STORE_CONFLICT: its account has no such line in the view. Work
+ * in `arena`. */
 enum store_result store_block(struct store *store, struct arena *arena,
                               struct store_owner_block *block);
 enum store_result store_unblock(struct store *store, struct arena *arena,

@@ -92,6 +92,10 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
 bool contact_find_of_user(struct store *store, struct arena *arena, const char *user_id,
                           const char *id, struct contact *contact);
 
+/* Whether the view has a thread of this contact of its user; without lines it has each contact.
+ * False on failure too, which sql_result then returns. */
+bool contact_is_in_view(struct store *store, const struct store_view *view, const char *id);
+
 /* Inserts the contact with the time created_at, or writes all columns that may change with the time
  * `now`, and its terms. False on failure. */
 bool contact_insert(struct store *store, const struct contact *contact);

@@ -957,14 +957,14 @@ static void check_updates(void) {
 static const char *owned_thread, *owned_contact;
 
 static enum store_result block_everywhere(void) {
-    return store_block(
-        store, &arena,
-        &(struct store_owner_block){.user_id = "usr_1", .contact_id = owned_contact, .now = now});
+    return store_block(store, &arena,
+                       &(struct store_owner_block){
+                           .view = WHOLE_VIEW("usr_1"), .contact_id = owned_contact, .now = now});
 }
 
 static enum store_result unblock_line(void) {
     return store_unblock(store, &arena,
-                         &(struct store_owner_block){.user_id = "usr_1",
+                         &(struct store_owner_block){.view = WHOLE_VIEW("usr_1"),
                                                      .contact_id = owned_contact,
                                                      .phone_number_id = line_name,
                                                      .now = now});

@@ -66,7 +66,7 @@ static inline void block_other(int pair) {
 }
 
 static inline void block_other_by_id(int pair) {
-    struct store_owner_block block = {.user_id = user_id,
+    struct store_owner_block block = {.view = WHOLE_VIEW(user_id),
                                       .contact_id = other_ids[pair],
                                       .phone_number_id = line_name,
                                       .now = now};

@@ -217,7 +217,7 @@ static inline void block_by_phone(int round, bool blocks) {
 }
 
 static inline void block_by_id(int round, bool blocks) {
-    struct store_owner_block block = {.user_id = user_id,
+    struct store_owner_block block = {.view = WHOLE_VIEW(user_id),
                                       .contact_id = pair_ids[round],
                                       .phone_number_id = line_name,
                                       .now = now};

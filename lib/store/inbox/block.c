@@ -8,7 +8,7 @@
 static bool lock_contact(struct store *store, struct arena *arena, struct store_owner_block *block,
                          struct contact *contact) {
     for (const char *locked = "";
-         contact_find_of_user(store, arena, block->user_id, block->contact_id, contact);) {
+         contact_find_of_user(store, arena, block->view->user_id, block->contact_id, contact);) {
         block->contact_id = contact->id;
         if (strcmp(contact->id, locked) == 0)
             return true;
@@ -18,7 +18,7 @@ static bool lock_contact(struct store *store, struct arena *arena, struct store_
     return false;
 }
 
-/* Whether the account has the line that the block names, or it names none. */
+/* Whether the view has the line of the account that the block names, or it names none. */
 static bool has_line(struct store *store, const struct store_owner_block *block,
                      const char *account_id) {
     static struct statement s = {
@@ -27,11 +27,16 @@ static bool has_line(struct store *store, const struct store_owner_block *block,
     if (!block->phone_number_id)
         return true;
     sql_start(store, &s, TEXT(block->phone_number_id), TEXT(account_id));
-    return sql_read_id(store, &s, id);
+    return sql_read_id(store, &s, id) && view_has_line(block->view, id);
 }
 
+/* SQL: the lines of the blocks. */
+#define LINES                                                                                      \
+    "FROM line l WHERE l.account_id = ?2 AND (l.phone_number_id = ?3 OR ?3 IS NULL) "              \
+    "AND (" IS_ONE_OF("l.id", "?4") " OR ?4 IS NULL)"
+
 /* Runs the statement, which writes the blocks, in a transaction. Its parameters: the contact, its
- * account, the line, the user, now. */
+ * account, the line, the lines of the view, the user, now. */
 static enum store_result write_blocks(struct store *store, struct arena *arena,
                                       struct store_owner_block *block, struct statement *s,
                                       size_t parameter_count) {
@@ -40,18 +45,24 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
     while (sql_transact(store)) {
         struct contact contact = {0};
         block->contact_id = contact_id;
-        found = lock_contact(store, arena, block, &contact) ? STORE_OK : STORE_NOT_FOUND;
+        found = lock_contact(store, arena, block, &contact) &&
+                        contact_is_in_view(store, block->view, contact.id)
+                    ? STORE_OK
+                    : STORE_NOT_FOUND;
         if (found == STORE_OK && !has_line(store, block, contact.account_id))
             found = STORE_CONFLICT;
         if (found != STORE_OK)
             continue;
-        const struct parameter parameters[] = {TEXT(contact.id), TEXT(contact.account_id),
-                                               TEXT(block->phone_number_id), TEXT(block->user_id),
+        const struct parameter parameters[] = {TEXT(contact.id),
+                                               TEXT(contact.account_id),
+                                               TEXT(block->phone_number_id),
+                                               TEXT(block->view->line_ids),
+                                               TEXT(block->view->user_id),
                                                INTEGER(block->now)};
         sql_start_with(store, s, parameters, parameter_count);
         if (!sql_row(store, s) && !sql_failed(store) && sql_changes(store) > 0)
             change_contact(store, arena, contact.id);
-        store_trail(store, block->user_id, contact.id);
+        store_trail(store, block->view->user_id, contact.id);
     }
     enum store_result result = sql_result(store);
     return result == STORE_OK ? found : result;
@@ -61,18 +72,15 @@ enum store_result store_block(struct store *store, struct arena *arena,
                               struct store_owner_block *block) {
     static struct statement s = {
         .sql = "INSERT INTO contact_block (line_id, contact_id, user_id, created_at, identity) "
-               "SELECT l.id, ?1, ?4, ?5, (SELECT coalesce(c.bsuid, c.phone) FROM contact c "
-               "  WHERE c.id = ?1) FROM line l WHERE l.account_id = ?2 "
-               "AND (l.phone_number_id = ?3 OR ?3 IS NULL) "
-               "ON CONFLICT (line_id, contact_id) DO NOTHING"};
-    return write_blocks(store, arena, block, &s, 5);
+               "SELECT l.id, ?1, ?5, ?6, (SELECT coalesce(c.bsuid, c.phone) FROM contact c "
+               "  WHERE c.id = ?1) " LINES " ON CONFLICT (line_id, contact_id) DO NOTHING"};
+    return write_blocks(store, arena, block, &s, 6);
 }
 
 enum store_result store_unblock(struct store *store, struct arena *arena,
                                 struct store_owner_block *block) {
     static struct statement s = {
         .sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND line_id IN "
-               "(SELECT l.id FROM line l WHERE l.account_id = ?2 "
-               " AND (l.phone_number_id = ?3 OR ?3 IS NULL))"};
-    return write_blocks(store, arena, block, &s, 3);
+               "(SELECT l.id " LINES ")"};
+    return write_blocks(store, arena, block, &s, 4);
 }

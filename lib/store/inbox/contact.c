@@ -115,14 +115,16 @@ bool contact_find_of_user(struct store *store, struct arena *arena, const char *
             find(store, arena, user_id, remaining, contact));
 }
 
-/* Whether the view has a thread of the contact. */
-static bool is_in_view(struct store *store, struct arena *arena, const struct store_view *view,
-                       const char *id) {
-    struct contact_thread *threads;
-    size_t count = 0;
-    return !view->line_ids ||
-           (store_list_contact_threads(store, arena, view, id, &threads, &count) == STORE_OK &&
-            count > 0);
+bool contact_is_in_view(struct store *store, const struct store_view *view, const char *id) {
+    static struct statement s = {.sql = "SELECT line_id FROM thread WHERE contact_id = ?1"};
+    char line_id[ID_SIZE];
+    bool found = false;
+    if (!view->line_ids)
+        return true;
+    sql_start(store, &s, TEXT(id));
+    while (sql_row(store, &s))
+        found |= column_id(&s, 0, line_id) && view_has_line(view, line_id);
+    return found;
 }
 
 enum store_result store_find_contact(struct store *store, struct arena *arena,
@@ -132,7 +134,7 @@ enum store_result store_find_contact(struct store *store, struct arena *arena,
     bool found = find(store, arena, view->user_id, id, contact) ||
                  (find_remaining(store, id, remaining) &&
                   find(store, arena, view->user_id, remaining, contact));
-    return sql_found(store, found && is_in_view(store, arena, view, contact->id));
+    return sql_found(store, found && contact_is_in_view(store, view, contact->id));
 }
 
 /* --- lists --- */
