@@ -27,6 +27,13 @@ teardown_file() {
     browse optouts list "$refused"
 }
 
+@test "a member with some lines sees no opt-outs in the window of a contact, and blocks on these" {
+    export LIA_EMAIL=lia@example.org LIA_PASSWORD='a first good password'
+    switchboard member add "$EMAIL" "$LIA_EMAIL" --role agent --lines "$LINE" >/dev/null
+    set_password LIA_ "$LIA_PASSWORD"
+    EMAIL=$LIA_EMAIL PASSWORD=$LIA_PASSWORD browse optouts limited
+}
+
 @test "the window of a contact says who wants no marketing, and changes it" {
     browse optouts contact
 }

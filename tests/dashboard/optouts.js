@@ -115,3 +115,27 @@ exports.contact = async (test) => {
     assert.ok(!(await identities(page, api)).includes('16505553011'));
     await untilCount(dialog.getByText('Wants no marketing'), 0);
 };
+
+// A member who has some lines: opt-outs are about all of them, blocks about one.
+exports.limited = async (test) => {
+    const {page, open, logIn, step, BASE} = test;
+    const dialog = page.getByRole('dialog');
+    const asked = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await platform(BASE, {phone: '16505553021', name: 'Nora Noise', kind: 'text', text: 'Buy!'});
+    await logIn();
+    await openThread({page, open}, 'Nora Noise');
+    step('the window of the contact asks for no opt-outs, and shows no error');
+    await page.getByRole('button', {name: 'Contact', exact: true}).click();
+    await dialog.getByText('First seen').waitFor();
+    assert.deepEqual(asked.filter((url) => url.includes('/v2/opt-outs')), []);
+    await untilCount(dialog.getByRole('alert'), 0);
+    await page.keyboard.press('Escape');
+    step('a block counts on the line of the conversation, and ends');
+    await page.getByRole('button', {name: 'Block', exact: true}).click();
+    await dialog.getByRole('button', {name: 'Block', exact: true}).click();
+    await page.locator('.composer').getByText('Blocked on this line.').waitFor();
+    await page.reload();
+    await page.getByRole('button', {name: 'Unblock'}).click();
+    await page.getByLabel('Write a message').waitFor();
+};

@@ -6,7 +6,7 @@ import {dateTime, t} from '../i18n.js';
 import {optIn, optOut, sourceText} from '../opt_outs.js';
 import {recipientOf} from '../recipient.js';
 import {address, go} from '../router.js';
-import {may} from '../session.js';
+import {hasAllLines, may} from '../session.js';
 import {mayManage} from '../team.js';
 import {badge, button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loaded,
     loading, moment, toast} from '../ui.js';
@@ -141,7 +141,7 @@ export function showContact(contact, lines) {
                 [t('contact.updated'), moment(full.updatedAt, {isExact: true})],
                 [t('contact.id'), el('code', {}, full.id)],
             ]),
-            marketing(full),
+            hasAllLines() && marketing(full), // opt-outs are about all lines
             full.threads.length > 1 && el('div', {}, el('h3', {}, t('contact.threads')),
                 otherThreads(full.threads, lines, close)),
             full.blocks.length > 0 && el('p', {}, t('contact.blockedOn', {
