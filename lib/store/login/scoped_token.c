@@ -69,11 +69,12 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
     return result == STORE_OK && !fits ? STORE_CONFLICT : result;
 }
 
-/* Whether the view has the token, and of which lines it is. */
-static bool find(struct store *store, struct arena *arena, const struct store_view *view,
-                 const char *id, const char **line_ids) {
+/* Locks the tokens of the user. Whether the view has this one, and of which lines it is. */
+static bool find_locked(struct store *store, struct arena *arena, const struct store_view *view,
+                        const char *id, const char **line_ids) {
     static struct statement s = {
         .sql = "SELECT line_ids FROM scoped_token WHERE id = ?2 AND user_id = ?1"};
+    sql_lock(store, LOCK_USER, NULL, &view->user_id, 1);
     sql_start(store, &s, TEXT(view->user_id), TEXT(id));
     if (!sql_row(store, &s))
         return false;
@@ -98,7 +99,7 @@ enum store_result store_change_scoped_token(struct store *store, struct arena *a
     struct lines_change lines = {.to = change->line_ids};
     bool found = false;
     while (sql_transact(store)) {
-        found = find(store, arena, view, id, &lines.from) && write_change(store, id, change);
+        found = find_locked(store, arena, view, id, &lines.from) && write_change(store, id, change);
         if (found && change->sets_lines)
             store_trail_lines(store, view->user_id, id, &lines);
         else if (found)
@@ -140,11 +141,10 @@ enum store_result store_delete_scoped_token(struct store *store, struct arena *a
     bool found = false;
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
-        found = (find(store, arena, view, id, &line_ids) && sql_run(store, &s, TEXT(id)) &&
-                 sql_changes(store) > 0) ||
-                may_be_done;
-        if (found)
-            store_trail(store, view->user_id, id);
+        found = find_locked(store, arena, view, id, &line_ids);
+        if (found && store_trail(store, view->user_id, id))
+            sql_run(store, &s, TEXT(id));
+        found |= may_be_done;
     }
     return sql_found(store, found);
 }
