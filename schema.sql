@@ -726,7 +726,8 @@ CREATE TABLE trail (
     actor_name TEXT NOT NULL,         -- its name then: the row can be read after it is deleted
     action     TEXT NOT NULL,         -- NOUN.VERB, of the route or of the command
     object_id  TEXT,                  -- what was changed; NULL: the workspace
-    details    TEXT NOT NULL,         -- JSON object: the names of the members that were given
+    details    TEXT NOT NULL,         -- JSON object: the names of the members that were given, and
+                                      -- the name of a member, an invitation or a token
     address    TEXT NOT NULL,         -- of the client; '': the command line
     request_id TEXT NOT NULL          -- '': the command line
 ) STRICT;

@@ -132,6 +132,48 @@ assert_log_without() {
     assert_equal "$(db "SELECT count(*) FROM trail WHERE details LIKE '%ecret%'")" 0
 }
 
+# The details of the newest row of an action about an object, as the API, the CSV of the API and the
+# command show them: assert_details ACTION OBJECT DETAILS
+assert_details() {
+    request GET "/v2/trail?object=$2&limit=1" --session "$SESSION"
+    assert_conventions
+    assert_json '.data.items[0] | [.action, .details.object]' "[\"$1\",$3]"
+    request GET "/v2/trail?object=$2&format=csv" --session "$SESSION"
+    grep -F ",$1,$2," "$body" | head -n 1 | grep -F "${3//\"/\"\"}" || fail_answer "no $3"
+    switchboard trail "$EMAIL" | grep -E "  $1 +$2 " | head -n 1 | grep -F "$3" || fail "no $3"
+}
+
+@test "a row has the name of a member, a token or an invitation, also after it is removed" {
+    local ana invitation robot ana_is='{"name":"Ana Silva","email":"ana@example.org"}'
+    make_session ''
+    ana=$(switchboard member add "$EMAIL" ana@example.org --name 'Ana Silva' --role agent)
+    assert_details member.add "$ana" "$ana_is"
+    request PATCH "/v2/members/$ana" --session "$SESSION" -d '{"role":"viewer"}'
+    assert_details member.update "$ana" "$ana_is"
+    request DELETE "/v2/members/$ana" --session "$SESSION"
+    assert_success
+    assert_equal "$(db "SELECT count(*) FROM member WHERE id = '$ana'")" 0
+    assert_details member.remove "$ana" "$ana_is"
+    switchboard member add "$EMAIL" ana@example.org --name 'Ana Silva' --role agent >/dev/null
+    ana=$(db "SELECT id FROM member WHERE email = 'ana@example.org'")
+    switchboard member remove "$EMAIL" ana@example.org
+    assert_details member.remove "$ana" "$ana_is"
+    request POST /v2/invitations --session "$SESSION" -d '{"email":"eva@example.org","role":"agent"}'
+    invitation=$(gojq -r .data.id "$body")
+    keep_secret invitation "$(gojq -r '.data.path | split("/") | last' "$body")"
+    request DELETE "/v2/invitations/$invitation" --session "$SESSION"
+    assert_details invitation.delete "$invitation" '{"email":"eva@example.org"}'
+    request POST /v2/tokens --session "$SESSION" -d '{"name":"Order robot","scopes":["basic"]}'
+    robot=$(gojq -r .data.id "$body")
+    keep_secret 'scoped token' "$(gojq -r .data.token "$body")"
+    assert_details token.create "$robot" '{"name":"Order robot"}'
+    request DELETE "/v2/tokens/$robot" --session "$SESSION"
+    assert_details token.delete "$robot" '{"name":"Order robot"}'
+    request DELETE "/v2/tokens/$robot" --session "$SESSION"
+    assert_error 404 NOT_FOUND
+    assert_equal "$(db "SELECT count(*) FROM trail WHERE object_id = '$robot'")" 2
+}
+
 # --- logins and the command line ---
 
 @test "a login leaves a row, a login with a wrong password too, and one for an unknown address none" {

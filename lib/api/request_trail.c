@@ -3,15 +3,12 @@
 #include "api/client.h"
 #include "api/state.h"
 #include "base/log.h"
-#include "payload/actor_json.h"
-#include "payload/lines_json.h"
-#include "store/deed.h"
+#include "payload/deed_json.h"
 #include "web/route.h"
 
 enum { FIELDS_MOST = 30 }; /* names in a row */
 
-/* The names of the members of the body that the route declares, whom the change gives something,
- * and which lines. */
+/* The names of the members of the body that the route declares, and what the change itself says. */
 static const char *write_details(struct request *rq, const struct store_deed *deed) {
     struct json_writer out;
     int count = 0;
@@ -25,10 +22,7 @@ static const char *write_details(struct request *rq, const struct store_deed *de
                 json_write_text(&out, NULL, field->name);
         json_write_end(&out);
     }
-    if (deed->to)
-        actor_json_write(&out, "to", deed->to);
-    if (deed->lines)
-        lines_json_write_change(&out, deed->lines);
+    deed_json_write(&out, deed);
     json_write_end(&out);
     return arena_copy(rq->arena, json_written(&out));
 }
@@ -54,6 +48,7 @@ void trail_begin(struct request *rq, const char *actor, const char *actor_name) 
                                 .now = rq->now,
                                 .describe = describe,
                                 .context = rq,
+                                .arena = rq->arena,
                                 .is_left = &rq->has_trail};
     id_make(deed->id, "trl_", rq->now);
     store_begin_deed(deed);

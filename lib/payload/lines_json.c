@@ -13,10 +13,3 @@ void lines_json_write(struct json_writer *out, const char *name, const char *lin
     else
         json_write_null(out, name);
 }
-
-void lines_json_write_change(struct json_writer *out, const struct lines_change *lines) {
-    json_write_object(out, "lineIds");
-    lines_json_write(out, "from", lines->from);
-    lines_json_write(out, "to", lines->to);
-    json_write_end(out);
-}

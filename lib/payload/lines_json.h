@@ -4,14 +4,10 @@
 #define SWITCHBOARD_LINES_JSON_H
 
 #include "base/json.h"
-#include "store/deed.h"
 
 /* The array of the words of a text, which are separated by one space. */
 void words_json_write(struct json_writer *out, const char *name, struct slice words);
 
 void lines_json_write(struct json_writer *out, const char *name, const char *line_ids);
-
-/* The object of a change: the lines before and after it. */
-void lines_json_write_change(struct json_writer *out, const struct lines_change *lines);
 
 #endif

@@ -21,6 +21,29 @@ void store_name_actor(const char *id, const char *name) {
     }
 }
 
+static void read_object(struct store *store, struct store_deed *deed, const char *object_id) {
+    static struct {
+        const char *prefix;
+        struct statement find;
+    } kinds[] = {
+        {"mbr_", {.sql = "SELECT name, email FROM member WHERE id = ?1"}},
+        {"tok_", {.sql = "SELECT name, NULL FROM scoped_token WHERE id = ?1"}},
+        {"inv_", {.sql = "SELECT NULL, email FROM invitation WHERE id = ?1"}},
+    };
+    deed->object = (struct deed_object){NULL, NULL};
+    for (size_t i = 0; object_id && i < sizeof kinds / sizeof *kinds; i++) {
+        struct statement *s = &kinds[i].find;
+        if (!slice_starts(slice_of(object_id), slice_of(kinds[i].prefix)))
+            continue;
+        sql_start(store, s, TEXT(object_id));
+        if (sql_row(store, s)) {
+            deed->object = (struct deed_object){column_text(s, 0, deed->arena),
+                                                column_text(s, 1, deed->arena)};
+            sql_stop(s);
+        }
+    }
+}
+
 bool store_trail(struct store *store, const char *user_id, const char *object_id) {
     static struct statement s = {
         .sql = "INSERT INTO trail (id, user_id, at, actor, actor_name, action, object_id, details, "
@@ -29,8 +52,10 @@ bool store_trail(struct store *store, const char *user_id, const char *object_id
     struct store_deed *deed = present;
     if (!deed)
         return !sql_failed(store);
-    if (deed->describe)
+    if (deed->describe) {
+        read_object(store, deed, object_id);
         deed->describe(deed);
+    }
     const char *action = deed->other_action ? deed->other_action : deed->action;
     if (!sql_run(store, &s, TEXT(deed->id), TEXT(user_id), INTEGER(deed->now), TEXT(deed->actor),
                  TEXT(deed->actor_name), TEXT(action), TEXT(object_id), TEXT(deed->details),

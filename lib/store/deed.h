@@ -15,6 +15,12 @@ struct lines_change {
     const char *from, *to;
 };
 
+/* What a row keeps of its object, if that is a member, an invitation or a token: the row can be
+ * read after it is deleted. NULL: it has none. */
+struct deed_object {
+    const char *name, *email;
+};
+
 /* Who acts. The strings live until the next store_begin_deed. */
 struct store_deed {
     char id[ID_SIZE];  /* trl_..., of the row */
@@ -25,7 +31,9 @@ struct store_deed {
     /* Sets `action` and `details`, when the row is written: the body of a request is read later
      * than its headers. NULL: they are set already. */
     void (*describe)(struct store_deed *deed);
-    void *context;          /* for describe */
+    void *context;             /* for describe */
+    struct arena *arena;       /* for `object` */
+    struct deed_object object; /* for describe; found by the id when the row is written */
     const struct actor *to; /* whom the change gives something, for describe; id NULL: it takes it
                                away; NULL: it does neither */
     const struct lines_change *lines; /* what the change does to lines, for describe; or NULL */
@@ -77,7 +85,8 @@ void store_name_actor(const char *id, const char *name);
 
 /* Leaves the row of the present deed, within the open transaction. A second call for the same deed
  * changes nothing, so that a repeated transaction leaves one row. `object_id` NULL: the workspace.
- * False on failure. */
+ * A member, an invitation or a token is deleted after the call, which reads its name. False on
+ * failure. */
 bool store_trail(struct store *store, const char *user_id, const char *object_id);
 
 /* The same for another action than that of the deed, which the transaction has found. */

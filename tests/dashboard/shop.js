@@ -1,7 +1,7 @@
 // A shop of three in one day: the owner invites two agents, one of them goes, and the trail has it.
 const assert = require('node:assert/strict');
 const {openThread, sandbox, sentMessages} = require('./sandbox.js');
-const {until, untilCount} = require('./until.js');
+const {until, untilCount, untilText} = require('./until.js');
 
 const {LINE} = process.env;
 
@@ -82,4 +82,5 @@ exports.day = async (test) => {
     await untilCount(rows('Lou', 'session.join'), 1);
     await untilCount(rows('Mia', 'session.join'), 1);
     await untilCount(rows(EMAIL, 'member.remove'), 1);
+    await untilText(rows(EMAIL, 'member.remove'), /member\.remove Lou/);
 };

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "payload/lines_json.h"
+#include "payload/deed_json.h"
 
 /* The name of the login, which sudo keeps; root can write the database itself, so that the name
  * needs no proof. */
@@ -17,14 +17,13 @@ static const char *login_name(struct arena *arena) {
     return arena_printf(arena, "%ld", (long)getuid());
 }
 
-/* A command names no fields; what it does to lines is found with the change. */
+/* A command names no fields. */
 static void describe(struct store_deed *deed) {
     struct invocation *call = deed->context;
     struct json_writer out;
     json_write_start(&out, &call->arena);
     json_write_object(&out, NULL);
-    if (deed->lines)
-        lines_json_write_change(&out, deed->lines);
+    deed_json_write(&out, deed);
     json_write_end(&out);
     deed->details = arena_copy(&call->arena, json_written(&out));
 }
@@ -42,6 +41,7 @@ void deed_begin(struct invocation *call) {
                                command->verb ? command->verb : "run"),
         .describe = describe,
         .context = call,
+        .arena = &call->arena,
     };
     id_make(call->deed.id, "trl_", call->now);
     store_begin_deed(&call->deed);

@@ -123,9 +123,10 @@ enum store_result store_delete_invitation(struct store *store, struct arena *are
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
         sql_lock(store, LOCK_USER, NULL, &view->user_id, 1); /* as who accepts it */
-        found = (is_in_view(store, arena, view, id) && sql_run(store, &s, TEXT(id))) || may_be_done;
-        if (found)
-            store_trail(store, view->user_id, id);
+        found = is_in_view(store, arena, view, id);
+        if (found && store_trail(store, view->user_id, id))
+            sql_run(store, &s, TEXT(id));
+        found |= may_be_done;
     }
     return sql_found(store, found);
 }

@@ -368,8 +368,8 @@ static enum store_result remove_member(struct store *store, struct arena *arena,
         found = may_change(store, turn, refusal);
         if (found && !*refusal && end_assignments(store, turn, is_end) && *is_end &&
             end_invitations(store, arena, turn) &&
-            end_membership(store, change->user_id, change->member_id))
-            store_trail(store, change->user_id, change->member_id);
+            store_trail(store, change->user_id, change->member_id))
+            end_membership(store, change->user_id, change->member_id);
         found |= may_be_done;
     }
     return sql_found(store, found);

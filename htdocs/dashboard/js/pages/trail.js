@@ -29,13 +29,14 @@ function actorOf({actor: {id, name}}) {
 
 // linesOf(ids): the names of lines; null: all.
 function actionOf({action, details}, linesOf) {
-    const {fields = [], to, lineIds} = details;
+    const {fields = [], to, lineIds, object} = details;
     const text = lineIds
         ? t('trail.lines', {from: linesOf(lineIds.from), to: linesOf(lineIds.to)})
         : to ? t('trail.to', {name: to.name}) : to === null ? t('trail.toNone')
         : fields.join(', ');
+    const shown = [object?.name ?? object?.email, text].filter(Boolean).join(' · ');
     return el('span', {}, el('code', {}, action),
-        text && el('span', {class: 'muted small foreign'}, ` ${text}`));
+        shown && el('span', {class: 'muted small foreign'}, ` ${shown}`));
 }
 
 // What a text limits the list to: an action has a dot, the id of a person or token has a beginning.
