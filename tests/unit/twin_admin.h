@@ -293,6 +293,39 @@ static inline void verify_tokens(int rounds) {
           OF_USER("scoped_token"));
 }
 
+static void describe_former_lines(struct store_deed *deed) {
+    deed->details = deed->lines->from ? deed->lines->from : "";
+}
+
+/* Each change of the lines says which ones the token had, as the change before has left them. */
+static inline void change_token_lines(int twin, int round) {
+    const char *id = text("tok_%s.lines", user_id);
+    struct store_deed deed = {.actor = "token",
+                              .actor_name = "",
+                              .address = "",
+                              .request_id = "",
+                              .now = now,
+                              .describe = describe_former_lines,
+                              .arena = &scratch,
+                              .action = "token.update"};
+    const struct store_scoped_token_change lines = {.sets_lines = true,
+                                                    .line_ids = text("lin_%d.%d", twin, round)};
+    if (round == 0 && twin > 0)
+        return;
+    if (round == 0)
+        insert_scoped(id);
+    id_make(deed.id, "trl_", now);
+    store_begin_deed(&deed);
+    does(store_change_scoped_token(store, &scratch, WHOLE_VIEW(user_id), id, &lines));
+    store_begin_deed(NULL);
+}
+
+static inline void verify_token_lines(int rounds) {
+    holds((int64_t)(rounds - 1) * TWINS + 1, OF_USER("trail"));
+    holds((int64_t)(rounds - 1) * TWINS + 1,
+          "SELECT count(DISTINCT details) FROM trail WHERE user_id = '%s'", user_id);
+}
+
 /* A token is revoked once, also when it is used meanwhile. */
 static inline void revoke_tokens(int twin, int round) {
     int64_t at = now;

@@ -75,6 +75,7 @@ static const struct twins cases[] = {
      end_owners, NULL, false},
     {"store_insert_scoped_token store_change_scoped_token", NULL, insert_tokens, verify_tokens,
      false},
+    {"store_change_scoped_token: its lines", NULL, change_token_lines, verify_token_lines, false},
     {"store_delete_scoped_token store_use_scoped_token", NULL, revoke_tokens, NULL, false},
     {"store_insert_canned_reply store_change_canned_reply", NULL, insert_replies, verify_replies,
      false},
