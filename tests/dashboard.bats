@@ -444,13 +444,27 @@ is_suspended() { # EMAIL
     browse team scopedToken
 }
 
+# Makes a user with two lines that have names: make_desk PREFIX. Sets `front` and `back`, their ids
+# of the platform.
+make_desk() {
+    local line=$1LINE
+    make_user "$1"
+    make_password "$1"
+    front=${!line}
+    make_line "$1"
+    back=${!line}
+    db "UPDATE line SET name = 'Front desk' WHERE phone_number_id = '$front'"
+    db "UPDATE line SET name = 'Back office' WHERE phone_number_id = '$back'"
+}
+
 @test "a token of the page may be limited to lines, which are chosen by their names" {
-    make_user DESK_
-    make_password DESK_
-    db "UPDATE line SET name = 'Front desk' WHERE phone_number_id = '$DESK_LINE'"
-    make_line DESK_
-    db "UPDATE line SET name = 'Back office' WHERE phone_number_id = '$DESK_LINE'"
+    make_desk DESK_
     EMAIL=$DESK_EMAIL PASSWORD=$DESK_PASSWORD browse team tokenLines
+}
+
+@test "an owner chooses the lines of an invitation and of a member, who sees their conversations only" {
+    make_desk SHOP_
+    EMAIL=$SHOP_EMAIL PASSWORD=$SHOP_PASSWORD browse team memberLines "$front" "$back"
 }
 
 @test "a member sets a second factor up, logs in with a recovery code, and removes it" {

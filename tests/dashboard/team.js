@@ -3,6 +3,7 @@ const assert = require('node:assert/strict');
 const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
 const {decode} = require('./qr.js');
+const {platform} = require('./sandbox.js');
 const {untilCount, untilEqual, untilValue} = require('./until.js');
 
 // The members as the only one, an owner, sees them.
@@ -203,6 +204,8 @@ exports.tokenLines = async ({page, context, logIn, open, step, BASE}) => {
     await dialog.getByRole('button', {name: 'I have stored it'}).click();
     const row = page.locator('tbody tr', {hasText: 'Desk robot'});
     await row.getByText('Front desk', {exact: true}).waitFor();
+    await page.reload();
+    await row.getByText('Front desk', {exact: true}).waitFor();
     const names = async () => {
         const answer = await context.request.get(`${BASE}/v2/lines`,
             {headers: {Authorization: `Bearer ${token}`}, maxRetries: 3});
@@ -224,6 +227,77 @@ exports.tokenLines = async ({page, context, logIn, open, step, BASE}) => {
     await dialog.getByRole('button', {name: 'Save'}).click();
     await row.getByText('All lines, later ones too').waitFor();
     assert.deepEqual(await names(), ['Back office', 'Front desk']);
+};
+
+// An invitation, and then the member, get lines; the member sees what is on them.
+exports.memberLines = async (test, frontId, backId) => {
+    const {page, logInAnew, open, newContext, settled, step, BASE} = test;
+    const dialog = page.getByRole('dialog');
+    const which = dialog.getByLabel('Lines', {exact: true});
+    const front = dialog.getByLabel(/^Front desk · /), back = dialog.getByLabel(/^Back office · /);
+    const rowOf = (text) => page.locator('tbody tr', {hasText: text});
+    // In the list, and after a reload.
+    const shows = async (text, lines) => {
+        await rowOf(text).getByText(lines, {exact: true}).waitFor();
+        await page.reload();
+        await rowOf(text).getByText(lines, {exact: true}).waitFor();
+    };
+    const says = (line, phone, name) => platform(BASE, {phoneNumberId: line, phone, name,
+        kind: 'text', text: 'hello'});
+    await says(frontId, '16505554001', 'Fay Front');
+    await says(backId, '16505554002', 'Bo Back');
+    await logInAnew(); // a login of the last minutes may invite without a password
+    step('an invitation for one line, which is chosen by its name; none is no choice');
+    await open('/members');
+    await page.getByRole('button', {name: 'Invite'}).click();
+    await dialog.getByLabel('Email address').fill('lou@desk.example');
+    await untilValue(which, 'all');
+    await which.selectOption({label: 'Only these lines'});
+    await dialog.getByRole('button', {name: 'Invite'}).click();
+    await dialog.getByText('Choose one or more lines.').waitFor();
+    await front.check();
+    await dialog.getByRole('button', {name: 'Invite'}).click();
+    const link = await dialog.locator('.secret').innerText();
+    await page.keyboard.press('Escape');
+    await shows('lou@desk.example', 'Front desk');
+    step('who joins sees the conversations of this line, and no page about all lines');
+    const lou = await (await newContext()).newPage();
+    // In the list, and when both persons are searched for.
+    const sees = async (...names) => {
+        const shown = lou.locator('.thread .thread-name');
+        for (const address of ['/inbox', '/inbox?q=16505554']) {
+            await open(address, lou);
+            await untilEqual(async () => (await shown.allInnerTexts()).sort(), names, address);
+        }
+    };
+    await lou.goto(link);
+    await lou.getByLabel('Your name').fill('Lou');
+    await lou.getByLabel('New password', {exact: true}).fill('a first good password');
+    await lou.getByRole('button', {name: 'Join'}).click();
+    await lou.locator('.frame').waitFor();
+    await settled(lou);
+    assert.equal(await lou.getByRole('link', {name: 'Opt-outs'}).count(), 0);
+    await sees('Fay Front');
+    step('the owner gives another line');
+    await page.reload();
+    await shows('Lou', 'Front desk');
+    await rowOf('Lou').getByRole('button', {name: 'Change lines'}).click();
+    await untilValue(which, 'some');
+    assert.deepEqual([await front.isChecked(), await back.isChecked()], [true, false]);
+    await back.check();
+    await front.uncheck();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await page.getByText('The lines of Lou are saved.').waitFor();
+    await shows('Lou', 'Back office');
+    await lou.reload();
+    await sees('Bo Back');
+    step('and all lines');
+    await rowOf('Lou').getByRole('button', {name: 'Change lines'}).click();
+    await which.selectOption({label: 'All lines, later ones too'});
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await shows('Lou', 'All lines, later ones too');
+    await lou.reload();
+    await sees('Bo Back', 'Fay Front');
 };
 
 // The code of a secret at a time step, by the shell helper of the other tests.
