@@ -367,12 +367,14 @@ CREATE TABLE message (
     done_at       INTEGER,            -- it needs no answer, or no retry; NULL: that was not said
     by_id         TEXT,               -- who sent it: mbr_... or tok_...; NULL: the main token, or unknown
     by_name       TEXT,               -- its name then: it can be read after it is deleted
+    media_id      TEXT,               -- the platform's, of its file; NULL: none
     UNIQUE (wamid, line_id), -- not the line first: SQLite would search by it for a thread's messages
     FOREIGN KEY (thread_id, line_id) REFERENCES thread (id, line_id)
 ) STRICT;
 CREATE INDEX message_thread ON message (thread_id, timestamp, id);
 CREATE INDEX message_sent ON message (thread_id, timestamp, id) WHERE direction = 'out'; -- the last answer
 CREATE INDEX message_changed ON message (thread_id, changed, id);
+CREATE INDEX message_media ON message (media_id, line_id) WHERE media_id IS NOT NULL;
 
 -- The statuses that the platform reported for a message, each once.
 CREATE TABLE message_status (

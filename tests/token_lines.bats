@@ -473,6 +473,84 @@ shows_own_files() {
 
 # --- sends, which come last: they make threads ---
 
+# The bodies that send the file: a free-form message, one of cards, and templates with a header.
+bodies_with() { # MEDIA-ID
+    local base="\"phoneNumberId\":\"$OWN\",\"to\":\"$OURS\"" card header
+    card="{\"media\":{\"type\":\"image\",\"mediaId\":\"$1\"},\"url\":\"https://example.org\",\"buttonText\":\"x\"}"
+    printf '/v2/messages/send/media\t%s\n' "{$base,\"media\":{\"type\":\"image\",\"mediaId\":\"$1\"}}"
+    printf '/v2/messages/send\t%s\n' "{$base,\"sticker\":{\"mediaId\":\"$1\"}}" \
+        "{$base,\"bodyText\":\"x\",\"mediaCards\":[${card//"$1"/7001},$card]}"
+    for header in "{\"id\":\"$1\"}" "{\"id\":$1}" "{\"id\":\"$1\",\"id\":\"7001\"}"; do
+        printf '/v2/templates/send\t%s\n' "{$base,\"templateName\":\"greeting\",\"language\":\"en_US\",
+            \"components\":[{\"type\":\"header\",\"parameters\":[{\"type\":\"image\",\"image\":$header}]}]}" | tr -d '\n'
+        printf '\n'
+    done
+}
+
+# Lets a line receive a file, by an update of the platform.
+receives_file() { # MEDIA-ID LINE WAMID
+    local LINE=$2
+    take "$(payload "$(change messages "\"messages\":[{\"from\":\"$BOTH\",
+        \"id\":\"$3\",\"timestamp\":\"1780000020\",\"type\":\"image\",
+        \"image\":{\"id\":\"$1\",\"mime_type\":\"image/png\"}}]")")"
+}
+
+# Lets the platform have the file.
+have_file() { # MEDIA-ID
+    sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"$1\",\"mimeType\":\"image/png\",
+        \"size\":10}" >/dev/null
+}
+
+sends_no_foreign_file() {
+    local path body_ count=0 queued
+    queued=$(db 'SELECT count(*) FROM outgoing')
+    receives_file 7201 "$FOREIGN" wamid.file1
+    db "INSERT INTO heartbeat (name, pid, beat_at)
+        VALUES ('sender', 1, $((EPOCHSECONDS + 86400))000) ON CONFLICT DO NOTHING"
+    while IFS=$'\t' read -r path body_; do
+        as_key POST "$path" -d "$body_"
+        assert_error 403 FORBIDDEN 'on lines that the caller has not'
+        assert_conventions
+        as_key POST "$path" -d "$body_" -H 'Prefer: respond-async'
+        assert_error 403 FORBIDDEN 'on lines that the caller has not'
+        count=$((count + 1))
+    done < <(bodies_with 7201)
+    assert_equal "$count" 6
+    assert_nothing_sent
+    assert_equal "$(db 'SELECT count(*) FROM outgoing')" "$queued"
+}
+
+@test "a token with lines sends no file that only messages on other lines have" {
+    sends_no_foreign_file
+}
+
+@test "a member with lines sends no file that only messages on other lines have" {
+    be_member
+    sends_no_foreign_file
+}
+
+@test "a caller with lines sends its own files, those of no message, and those of both lines" {
+    local send="{\"phoneNumberId\":\"$OWN\",\"to\":\"$OURS\",\"media\":{\"type\":\"image\",\"mediaId\":\"%s\"}}" id body_
+    receives_file 7202 "$OWN" wamid.file2
+    for id in 7202 7203; do
+        have_file "$id"
+        # shellcheck disable=SC2059  # the format is ours
+        as_key POST /v2/messages/send/media -d "$(printf "$send" "$id")"
+        assert_success
+    done
+    have_file 7204
+    # shellcheck disable=SC2059
+    body_=$(printf "$send" 7204)
+    api POST /v2/messages/send/media -d "${body_//"$OWN"/"$FOREIGN"}"
+    assert_success
+    as_key POST /v2/messages/send/media -d "$body_"
+    assert_error 403 FORBIDDEN 'on lines that the caller has not'
+    api POST /v2/messages/send/media -d "$body_"
+    assert_success
+    as_key POST /v2/messages/send/media -d "$body_"
+    assert_success
+}
+
 sends_from_own() {
     LINE=$FOREIGN
     is_refused() {

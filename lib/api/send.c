@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/process/signals.h"
+#include "payload/attachment.h"
 #include "payload/outgoing_json.h"
+#include "store/message.h"
 #include "web/prefer.h"
 
 /* A send in progress. */
@@ -97,6 +99,28 @@ static struct slice payload(const struct sending *sending) {
     return json_written(&out);
 }
 
+/* A caller with some lines sends no file that only messages on other lines have: it could read the
+ * file by the message that it sends. */
+static int refuse_foreign_files(const struct sending *sending) {
+    struct request *rq = sending->rq;
+    const struct caller *caller = rq->caller;
+    const char *const *ids;
+    bool is_foreign = false;
+    if (!caller->view.line_ids)
+        return 0;
+    const size_t count = attachment_ids(rq->arena, payload(sending), &ids);
+    for (size_t i = 0; i < count && !is_foreign; i++) {
+        enum store_result result =
+            store_is_foreign_media(caller->store, &caller->view, ids[i], &is_foreign);
+        if (result != STORE_OK)
+            return state_fail(rq, result);
+    }
+    return is_foreign ? fail(rq, FORBIDDEN,
+                             "The file is known from messages on lines that the caller has not: "
+                             "upload it from an own line, and send that id.")
+                      : 0;
+}
+
 /* Records the message, whose call had the body `sent`, at the time `at`. */
 static void record(struct sending *sending, struct json answer, struct slice sent, int64_t at) {
     struct request *rq = sending->rq;
@@ -151,10 +175,11 @@ static int claim_thread(const struct sending *sending, struct store_claim *claim
     return claim_take(sending->rq, sending->phone, sending->bsuid, claim);
 }
 
-/* Delivers the message unless its contact is blocked, or another member answers. */
+/* Delivers the message unless its contact is blocked, its file is one of other lines, or another
+ * member answers. */
 static int deliver_allowed(struct sending *sending) {
     struct store_claim claim;
-    if (refuse_blocked(sending) || claim_thread(sending, &claim))
+    if (refuse_blocked(sending) || refuse_foreign_files(sending) || claim_thread(sending, &claim))
         return -1;
     if (deliver(sending) == 0)
         return 0;
@@ -273,7 +298,7 @@ static int queue(struct request *rq, const char *request_id, const void *kind) {
     read_recipient(&sending);
     sending.callback_data = arena_printf(rq->arena, "out_%s", request_id + strlen("req_"));
     if (read_times(rq, &times) || sender_check(rq) || refuse_blocked(&sending) ||
-        claim_thread(&sending, &claim))
+        refuse_foreign_files(&sending) || claim_thread(&sending, &claim))
         return -1;
     if (insert_row(&sending, &times) == 0)
         return 0;

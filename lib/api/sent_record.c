@@ -33,8 +33,8 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
         send->bsuid = NULL;
     send->by_id = caller->actor.id;
     send->by_name = caller->actor.id ? caller->actor.name : NULL;
-    if (*rq->config->media_archive)
-        send->media_id = attachment_id(rq->arena, send->body);
+    send->media_id = attachment_id(rq->arena, send->body);
+    send->archived_id = *rq->config->media_archive ? send->media_id : NULL;
     id_make(send->new_contact_id, "con_", rq->now);
     id_make(send->new_thread_id, "thr_", rq->now);
     id_make(send->message_id, "msg_", rq->now);

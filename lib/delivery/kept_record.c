@@ -43,6 +43,7 @@ static const struct member {
     MEMBER(TEXT, send.by_id),
     MEMBER(TEXT, send.by_name),
     MEMBER(TEXT, send.media_id),
+    MEMBER(TEXT, send.archived_id),
     MEMBER(TEXT, send.outgoing_id),
     MEMBER(TEXT, send.message_status),
     MEMBER(NUMBER, send.now),

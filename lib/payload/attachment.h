@@ -9,4 +9,8 @@
  * carousel are none. `body`: a message as JSON, of either direction. */
 const char *attachment_id(struct arena *arena, struct slice body);
 
+/* Sets `*ids` to the ids of all files that the message names, those of cards too, and returns their
+ * number. */
+size_t attachment_ids(struct arena *arena, struct slice body, const char *const **ids);
+
 #endif

@@ -162,8 +162,8 @@ static struct store_send send_of(struct arena *arena, const struct config *confi
         send.flow_id = sent.flow_id;
         send.flow_token = sent.flow_token;
     }
-    if (*config->media_archive)
-        send.media_id = attachment_id(arena, row->body);
+    send.media_id = attachment_id(arena, row->body);
+    send.archived_id = *config->media_archive ? send.media_id : NULL;
     id_make(send.new_contact_id, "con_", now);
     id_make(send.new_thread_id, "thr_", now);
     id_make(send.message_id, "msg_", now);

@@ -53,6 +53,10 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
                                      const struct store_view *view, const char *id,
                                      const char *wamid, struct message *message);
 
+/* Whether messages have this file of the platform, but only on lines that the view has not. */
+enum store_result store_is_foreign_media(struct store *store, const struct store_view *view,
+                                         const char *media_id, bool *is_foreign);
+
 /* Lists the statuses of a message in the order of their times. */
 enum store_result store_list_statuses(struct store *store, struct arena *arena,
                                       const char *message_id, struct message_status **statuses,

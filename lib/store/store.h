@@ -113,7 +113,8 @@ struct store_send {
     const char *flow_token;                        /* the token of its flow; NULL: none */
     const char *by_id;          /* who sent it: mbr_... or tok_...; NULL: the main token */
     const char *by_name;        /* its name; NULL with by_id */
-    const char *media_id;       /* of its file, which the archive shall copy; NULL: none */
+    const char *media_id;       /* of its file; NULL: none */
+    const char *archived_id;    /* the same, when the archive shall copy it; else NULL */
     const char *outgoing_id;    /* its row of outgoing.h, which is then accepted; NULL: none */
     const char *message_status; /* in the platform's answer; NULL: none */
     const struct outgoing_streak *streaks; /* of outgoing.h, that the answer changes; NULL: none */

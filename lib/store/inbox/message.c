@@ -141,6 +141,25 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
     return sql_found(store, found && view_has_line(view, message->line_id));
 }
 
+/* One step in the index for each line of the user. */
+enum store_result store_is_foreign_media(struct store *store, const struct store_view *view,
+                                         const char *media_id, bool *is_foreign) {
+    static struct statement s = {
+        .sql = "SELECT l.id FROM line l JOIN account a ON a.id = l.account_id "
+               "WHERE a.user_id = ?1 AND (SELECT m.line_id FROM message m "
+               "WHERE m.media_id = ?2 AND m.line_id = l.id LIMIT 1) IS NOT NULL"};
+    bool is_own = !view->line_ids, is_other = false;
+    char line_id[ID_SIZE];
+    sql_start(store, &s, TEXT(view->user_id), TEXT(media_id));
+    while (sql_row(store, &s)) {
+        const bool has = column_id(&s, 0, line_id) && view_has_line(view, line_id);
+        is_own |= has;
+        is_other |= !has;
+    }
+    *is_foreign = is_other && !is_own;
+    return sql_result(store);
+}
+
 enum store_result store_list_statuses(struct store *store, struct arena *arena,
                                       const char *message_id, struct message_status **statuses,
                                       size_t *count) {

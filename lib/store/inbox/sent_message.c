@@ -125,15 +125,15 @@ static bool insert_message(struct store *store, const struct store_send *send,
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
-            "bsuid, by_id, by_name, is_campaign) "
+            "bsuid, by_id, by_name, is_campaign, media_id) "
             "VALUES (?1, ?2, ?3, ?4, 'out', 'api', ?5, 'accepted', ?6, ?6, ?7, ?8, ?6, ?9, ?10, "
-            "?11, ?12, ?13, ?14, ?15)"};
+            "?11, ?12, ?13, ?14, ?15, ?16)"};
     return sql_run_later(store, &s, TEXT(send->message_id), TEXT(thread_id), TEXT(send->line_id),
                          TEXT(send->wamid), TEXT(send->type), INTEGER(send->now),
                          TEXT(send->context_wamid), BLOB(send->body), TEXT(send->user_id),
                          INTEGER(thread->change), TEXT(phone_of(send)),
                          TEXT(phone_of(send) ? NULL : send->bsuid), TEXT(send->by_id),
-                         TEXT(send->by_name), INTEGER(thread->is_campaign));
+                         TEXT(send->by_name), INTEGER(thread->is_campaign), TEXT(send->media_id));
 }
 
 /* Completes a message that is known from its status only. */
@@ -142,19 +142,20 @@ static bool complete_message(struct store *store, const struct store_send *send,
     static struct statement s = {
         .sql = "UPDATE message SET thread_id = ?2, source = 'api', type = ?3, body = ?4, "
                "context_wamid = ?5, changed = ?6, timestamp = ?7, by_id = ?8, by_name = ?9, "
-               "is_campaign = ?10 "
+               "is_campaign = ?10, media_id = ?11 "
                "WHERE id = ?1 AND source = 'status'"};
     return sql_run_later(store, &s, TEXT(id), TEXT(thread_id), TEXT(send->type), BLOB(send->body),
                          TEXT(send->context_wamid), INTEGER(thread->change), INTEGER(send->now),
-                         TEXT(send->by_id), TEXT(send->by_name), INTEGER(thread->is_campaign));
+                         TEXT(send->by_id), TEXT(send->by_name), INTEGER(thread->is_campaign),
+                         TEXT(send->media_id));
 }
 
 static bool queue_copy(struct store *store, const struct store_send *send, const char *id) {
     const struct store_media_copy copy = {.message_id = id,
                                           .user_id = send->user_id,
                                           .account_id = send->account_id,
-                                          .media_id = send->media_id};
-    return !send->media_id || media_copy_queue(store, &copy, send->now);
+                                          .media_id = send->archived_id};
+    return !send->archived_id || media_copy_queue(store, &copy, send->now);
 }
 
 /* An answer of a member ends the member's claim of the thread, and that the member writes it. */

@@ -45,9 +45,9 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
         .sql =
             "INSERT INTO message (id, thread_id, line_id, wamid, direction, source, type, status, "
             "status_at, timestamp, context_wamid, body, created_at, user_id, changed, phone, "
-            "bsuid, is_campaign) "
+            "bsuid, is_campaign, media_id) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-            "?17)"};
+            "?17, ?18)"};
     const struct update_message *message = row->message;
     const struct contact *who = &message->who;
     return sql_run_later(
@@ -56,7 +56,7 @@ bool message_row_insert(struct ingest *in, const struct message_row *row) {
         TEXT(message->type), TEXT(row->status), INTEGER(message->timestamp),
         TEXT(message->context_wamid), BLOB(row->body), INTEGER(in->now), TEXT(in->owner.user_id),
         INTEGER(row->change), TEXT(who->phone), TEXT(who->bsuid ? who->bsuid : who->parent_bsuid),
-        INTEGER(row->is_campaign));
+        INTEGER(row->is_campaign), TEXT(message->media_id));
 }
 
 /* --- changes --- */

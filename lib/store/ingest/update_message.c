@@ -88,13 +88,14 @@ static bool complete_message(struct ingest *in, struct store_update *update,
                              const struct stored_message *known) {
     static struct statement s = {
         .sql = "UPDATE message SET source = ?2, type = ?3, body = ?4, context_wamid = ?5, "
-               "timestamp = ?6 WHERE id = ?1 AND ((source = 'status' AND ?2 <> 'status') "
+               "timestamp = ?6, media_id = ?7 "
+               "WHERE id = ?1 AND ((source = 'status' AND ?2 <> 'status') "
                "OR (type = 'media_placeholder' AND ?3 <> 'media_placeholder') "
                "OR (source = 'history' AND ?2 = 'webhook'))"};
     const struct update_message *message = &update->message;
     if (!sql_run(in->store, &s, TEXT(known->id), TEXT(message_sources[update->kind]),
                  TEXT(message->type), BLOB(update->body), TEXT(message->context_wamid),
-                 INTEGER(message->timestamp)))
+                 INTEGER(message->timestamp), TEXT(message->media_id)))
         return false;
     update->outcome = sql_changes(in->store) ? OUTCOME_STORED : OUTCOME_DUPLICATE;
     return update->outcome == OUTCOME_DUPLICATE || change_message(in, known);
