@@ -62,6 +62,8 @@ CREATE TABLE membership (
     created_by TEXT NOT NULL,                      -- the name of who invited or added the member
     line_ids   TEXT CHECK (line_ids IS NULL OR role <> 'owner'), -- lin_..., separated by one space;
                                                    -- NULL: all lines
+    own_threads INTEGER NOT NULL DEFAULT 0         -- only threads that are assigned to it or to none
+        CHECK (own_threads = 0 OR (own_threads = 1 AND role IN ('agent', 'viewer'))),
     PRIMARY KEY (user_id, member_id)
 ) STRICT;
 CREATE INDEX membership_member ON membership (member_id, created_at, user_id);
@@ -317,6 +319,7 @@ CREATE TABLE thread (
     typing_by       TEXT,                    -- mbr_... of the member who wrote in it last; NULL: none
     typing_until    INTEGER,                 -- when that counts no more
     changed         INTEGER NOT NULL DEFAULT 0,             -- user.change_sequence of its last change
+    assigned_changed INTEGER,                -- the same of the last change of assignee_id; NULL: none
     UNIQUE (line_id, contact_id),
     UNIQUE (id, line_id)
 ) STRICT;
@@ -681,6 +684,8 @@ CREATE TABLE invitation (
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     line_ids   TEXT CHECK (line_ids IS NULL OR role <> 'owner'), -- as of the membership
+    own_threads INTEGER NOT NULL DEFAULT 0         -- as of the membership
+        CHECK (own_threads = 0 OR (own_threads = 1 AND role IN ('agent', 'viewer'))),
     UNIQUE (user_id, email)
 ) STRICT;
 CREATE INDEX invitation_age ON invitation (expires_at);

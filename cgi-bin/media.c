@@ -123,16 +123,16 @@ static const struct field download_query[] = {
     {0},
 };
 
-/* Whether the message of the query has the file. A caller with some lines has to name one: the
- * platform's token, and the archive, know no lines. */
+/* Whether the message of the query has the file. A caller with some of the lines or threads has to
+ * name one: the platform's token, and the archive, know neither. */
 static int check_message(struct request *rq) {
     const struct caller *caller = rq->caller;
     const struct slice id = query_get(&rq->query, "messageId");
     struct message message;
-    if (!id.n && caller->view.line_ids)
+    if (!id.n && !view_is_whole(&caller->view))
         return fail(rq, NOT_FOUND,
-                    "Media URL not found: a caller with some lines names the message of the file "
-                    "as messageId.");
+                    "Media URL not found: a caller with some of the lines or threads names the "
+                    "message of the file as messageId.");
     if (!id.n)
         return 0;
     enum store_result result = store_find_message(caller->store, rq->arena, &caller->view,

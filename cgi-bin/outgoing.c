@@ -4,6 +4,7 @@
 #include "api/opt_outs.h"
 #include "api/paging.h"
 #include "api/sender_check.h"
+#include "api/thread_claim.h"
 #include "base/clock.h"
 #include "payload/graph_send.h"
 #include "payload/outgoing_json.h"
@@ -100,7 +101,7 @@ static int delete_row(struct request *rq) {
         store_find_outgoing(caller->store, rq->arena, &caller->view, id, &row);
     request_release(rq); /* a view would hold an older state */
     if (result == STORE_OK)
-        result = store_cancel_outgoing(caller->store, caller->user.id, id, clock_now());
+        result = store_cancel_outgoing(caller->store, &caller->view, id, clock_now());
     return reply_row(rq, id, result);
 }
 
@@ -156,7 +157,10 @@ static int check_send(struct request *rq, const struct store_outgoing *row,
         return -1;
     enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
                                                 sent->phone, sent->bsuid, &blocked);
-    return auth_check_blocked(rq, result, blocked) || sender_check(rq) ? -1 : 0;
+    return auth_check_blocked(rq, result, blocked) || claim_check(rq, sent->phone, sent->bsuid) ||
+                   sender_check(rq)
+               ? -1
+               : 0;
 }
 
 /* Answers with the row that sends the message of the row `id` again. */
@@ -192,7 +196,12 @@ static int make_retry(struct request *rq, const struct store_outgoing *row) {
     next.send_at = next.created_at = rq->now;
     next.expires_at = rq->now + (row->expires_at - row->send_at);
     next.by = caller->actor;
-    enum store_result result = store_retry_outgoing(caller->store, &next);
+    const struct store_addressee to = {&caller->view, row->account_id, row->line_id, sent.phone,
+                                       sent.bsuid};
+    bool is_of_colleague = false;
+    enum store_result result = store_retry_outgoing(caller->store, &to, &next, &is_of_colleague);
+    if (result == STORE_CONFLICT && is_of_colleague)
+        return claim_fail(rq);
     if (result != STORE_OK && result != STORE_CONFLICT)
         return state_fail(rq, result);
     return reply_retry(rq, row->id);

@@ -26,6 +26,7 @@ static void write_member(struct json_writer *data, const struct store_session *s
     json_write_text(data, "name", session->member_name);
     json_write_text(data, "role", session->role);
     lines_json_write(data, "lineIds", session->line_ids);
+    json_write_bool(data, "ownThreadsOnly", session->is_own_only);
     json_write_array(data, "scopes");
     const unsigned scopes = auth_session_scopes(session);
     for (unsigned scope = 1; scope_name(scope); scope <<= 1)

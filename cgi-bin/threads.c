@@ -291,6 +291,21 @@ static void write_removals(struct json_writer *w, const struct changes *page) {
     json_write_end(w);
 }
 
+/* Threads that have left the view. A caller may know one by the id of a thread that was merged into
+ * it. */
+static void write_hidden(struct json_writer *w, const struct changes *page) {
+    json_write_array(w, "hidden");
+    for (size_t i = 0; i < page->thread_count; i++) {
+        const struct inbox_thread *thread = &page->threads[i];
+        for (size_t k = 0; thread->is_hidden && k <= thread->former_count; k++) {
+            json_write_object(w, NULL);
+            json_write_text(w, "threadId", k ? thread->former_ids[k - 1] : thread->id);
+            json_write_end(w);
+        }
+    }
+    json_write_end(w);
+}
+
 static int reply_changes(struct request *rq, const struct changes *page) {
     struct inbox_counts counts;
     struct json_writer data;
@@ -303,8 +318,10 @@ static int reply_changes(struct request *rq, const struct changes *page) {
     inbox_write_counts(&data, &counts);
     json_write_array(&data, "threads");
     for (size_t i = 0; i < page->thread_count; i++)
-        inbox_write_thread(rq, &data, NULL, &page->threads[i]);
+        if (!page->threads[i].is_hidden)
+            inbox_write_thread(rq, &data, NULL, &page->threads[i]);
     json_write_end(&data);
+    write_hidden(&data, page);
     write_removals(&data, page);
     json_write_bool(&data, "more", page->has_more);
     json_write_end(&data);

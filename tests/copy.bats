@@ -87,10 +87,10 @@ INSERT INTO trail VALUES ('trl_fill', 'usr_fill', 1, 'cli:é', 'é', 'user.add',
 INSERT INTO retention VALUES ('usr_fill', 365, NULL, 9223372036854775807, 0, 'con_é', 'acc_é');
 INSERT INTO member (id, email, name, password, created_at)
     VALUES ('mbr_rich', 'rich@example.org', 'é', 'hash', 1);
-INSERT INTO membership VALUES ('usr_fill', 'mbr_rich', 'admin', 1, 'x', 'lin_é');
+INSERT INTO membership VALUES ('usr_fill', 'mbr_rich', 'agent', 1, 'x', 'lin_é', 1);
 INSERT INTO invitation
     VALUES ('inv_fill', 'usr_fill', randomblob(32), 'é@example.org', 'viewer', NULL, 'x', 1, 2,
-        'lin_é');
+        'lin_é', 1);
 INSERT INTO login_link (member_id, hash, expires_at) VALUES ('mbr_rich', randomblob(32), 1);
 INSERT INTO factor VALUES ('mbr_rich', x'00ff', 1, 1, NULL);
 INSERT INTO recovery_code VALUES ('mbr_rich', randomblob(32)), ('mbr_rich', randomblob(32));

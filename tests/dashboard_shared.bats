@@ -20,6 +20,10 @@ setup_file() {
     export VIEWER_EMAIL=vic@example.org VIEWER_PASSWORD='another good password'
     make_member '' "$VIEWER_EMAIL" viewer
     set_password VIEWER_ "$VIEWER_PASSWORD"
+    export NIA_EMAIL=nia@example.org NIA_PASSWORD='one more good password'
+    make_member '' "$NIA_EMAIL" agent
+    set_password NIA_ "$NIA_PASSWORD"
+    db "UPDATE member SET name = 'Nia' WHERE email = '$NIA_EMAIL'"
     start_browser
 }
 
@@ -59,6 +63,11 @@ teardown_file() {
 
 @test "members write notes for each other, which are between the messages and are never sent" {
     browse shared notes "$KIM_EMAIL" "$KIM_PASSWORD"
+}
+
+# bats test_tags=route
+@test "an agent with own conversations only loses the one that a colleague gets, also from the open page" {
+    browse shared ownThreads "$NIA_EMAIL" "$NIA_PASSWORD"
 }
 
 # bats test_tags=route

@@ -230,7 +230,7 @@ age_logins() {
     local number bad
     for ((number = 1; number <= 50; number++)); do
         db "INSERT INTO invitation SELECT 'inv_$number', id, $(hash_of "$number"), '$number@x',
-            'viewer', NULL, 'x', 1, 2, NULL FROM user WHERE email = '$EMAIL'"
+            'viewer', NULL, 'x', 1, 2, NULL, 0 FROM user WHERE email = '$EMAIL'"
     done
     as_session POST /v2/invitations -d '{"email":"x@example.org","role":"viewer"}'
     assert_error 409 VALIDATION_ERROR 'revoke an invitation'

@@ -35,7 +35,7 @@ as_role() { # ROLE
     sql+="INSERT INTO member (id, email, name, created_at)
             VALUES ('mbr_ben', '$BEN_EMAIL', 'Ben', 1)
             ON CONFLICT (id) DO NOTHING;
-        INSERT INTO membership SELECT id, 'mbr_ben', '$1', 1, 'test', NULL FROM user
+        INSERT INTO membership SELECT id, 'mbr_ben', '$1', 1, 'test', NULL, 0 FROM user
             WHERE email = '$EMAIL'
             ON CONFLICT (user_id, member_id) DO UPDATE SET role = excluded.role;"
     add_session BEN_

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Scoped tokens, and sessions of members, with a choice of lines (doc/api/README.md, Scopes). The
-# programs describe which routes keep to the lines (helpers/routes.bash): a new route is tested here
-# without being named.
+# Scoped tokens, and sessions of members, with a choice of lines (doc/api/README.md, Scopes), and
+# sessions of members who do not see the threads of colleagues. The programs describe which routes
+# keep to lines and threads (helpers/routes.bash): a new route is tested here without being named.
 # shellcheck disable=SC2016,SC2034,SC2153,SC2154  # $ is of jq; each_route sets the variables
 load helpers/all
 load helpers/command
@@ -46,6 +46,8 @@ setup_file() {
     export LEAKS
     export BEN_EMAIL=ben@example.org
     switchboard member add "$EMAIL" "$BEN_EMAIL" --role agent --lines "$OWN" >/dev/null
+    export KIM_EMAIL=kim@example.org
+    switchboard member add "$EMAIL" "$KIM_EMAIL" --role agent --threads own >/dev/null
 }
 
 # Queues a send for tomorrow: queue ID PHONE-NUMBER-ID RECIPIENT
@@ -59,7 +61,7 @@ queue() {
 
 setup() {
     forget_sent
-    CALLER=(--as "$KEY")
+    CALLER=(--as "$KEY") PART=lines
 }
 
 # From now on the requests are those of a member who has the line.
@@ -68,11 +70,24 @@ be_member() {
     CALLER=(--session "$SESSION")
 }
 
+# From now on the requests are those of a member with all lines who does not see the threads of
+# colleagues, and all threads of the other line are Ben's.
+be_own() {
+    local line
+    line=$(db "SELECT id FROM line WHERE phone_number_id = '$FOREIGN'")
+    db "UPDATE thread SET assignee_id = (SELECT id FROM member WHERE email = '$BEN_EMAIL')
+        WHERE line_id = '$line'"
+    make_session KIM_
+    CALLER=(--session "$SESSION") PART=threads
+    LEAKS=$(grep -vxF -e "$line" -e "$FOREIGN" <<<"$LEAKS")
+}
+
 as_key() {
     request "$@" "${CALLER[@]}"
 }
 
-# Nothing of the other line is in the answer, unless the request has named it: assert_no_leak [WORD]
+# Nothing of the other line, or of the colleague's threads, is in the answer, unless the request has
+# named it: assert_no_leak [WORD]
 assert_no_leak() {
     local word
     while IFS= read -r word; do
@@ -85,8 +100,8 @@ refuses_others() {
     [[ ${CALLER[0]} == --as ]] || of_caller='(.requires | index("either") or index("session"))'
     is_refused() {
         send_sample "${CALLER[@]}"
-        assert_error 403 FORBIDDEN 'about all lines'
-        assert_json .details '{"required":"all lines"}'
+        assert_error 403 FORBIDDEN "about all $PART"
+        assert_json .details "{\"required\":\"all $PART\"}"
         assert_conventions
         assert_nothing_sent
     }
@@ -102,6 +117,12 @@ refuses_others() {
 # bats test_tags=direct
 @test "the same routes, and those of sessions, are 403 for a member with lines" {
     be_member
+    refuses_others
+}
+
+# bats test_tags=direct
+@test "the same routes are 403 for a member who does not see the threads of colleagues" {
+    be_own
     refuses_others
 }
 
@@ -128,6 +149,12 @@ hides_ids() {
 # bats test_tags=direct
 @test "every route with lines gives a member 404 for each id of another line, and shows nothing of it" {
     be_member
+    hides_ids
+}
+
+# bats test_tags=direct
+@test "every such route gives 404 for each id of a colleague's thread, and shows nothing of it" {
+    be_own
     hides_ids
 }
 
@@ -162,6 +189,12 @@ hides_in_lists() {
 # bats test_tags=direct
 @test "no list, page, count or search shows a member anything of another line" {
     be_member
+    hides_in_lists
+}
+
+# bats test_tags=direct
+@test "no list, page, count or search shows a member anything of a colleague's thread" {
+    be_own
     hides_in_lists
 }
 
@@ -237,7 +270,7 @@ changes_no_other() {
     before=$(state_of "$thread")
     is_hidden() {
         local word rest=${route#*:}
-        [[ $url != *out_sample* ]] || db "UPDATE outgoing SET line_id =
+        [[ $url != *out_sample* ]] || db "UPDATE outgoing SET recipient = '$THEIRS', line_id =
             (SELECT id FROM line WHERE phone_number_id = '$FOREIGN')"
         while IFS= read -r word; do
             url=${route%%:*}$word${rest#"${rest%%/*}"}
@@ -261,6 +294,12 @@ changes_no_other() {
 # bats test_tags=direct
 @test "no member with lines changes a thread of another line, or a note in it" {
     be_member
+    changes_no_other
+}
+
+# bats test_tags=direct
+@test "no member changes a colleague's thread, or a note in it" {
+    be_own
     changes_no_other
 }
 
@@ -471,6 +510,11 @@ shows_own_files() {
     shows_own_files
 }
 
+@test "a file is 404 for a member but by a message of an own or unassigned thread that has it" {
+    be_own
+    shows_own_files
+}
+
 # --- sends, which come last: they make threads ---
 
 # The bodies that send the file: a free-form message, one of cards, and templates with a header.
@@ -574,4 +618,30 @@ sends_from_own() {
 @test "every route by body is 403 for a line that the member has not, and sends nothing" {
     be_member
     sends_from_own
+}
+
+# bats test_tags=direct
+@test "every route by body is 403 for a person whose thread is a colleague's, and sends nothing" {
+    be_own
+    LINE=$OWN
+    writes wamid.x= 15550007000 1780000020 hello Ann
+    db "UPDATE thread SET assignee_id = (SELECT id FROM member WHERE email = '$BEN_EMAIL')
+        WHERE id = '$(thread_of 15550007000)';
+        INSERT INTO heartbeat (name, pid, beat_at)
+        VALUES ('sender', 1, $((EPOCHSECONDS + 86400))000) ON CONFLICT DO NOTHING;
+        DELETE FROM outgoing"
+    is_refused() {
+        [[ $kind != file ]] || return 0 # an upload is for no person
+        send_sample "${CALLER[@]}"
+        assert_error 403 FORBIDDEN 'The thread with this person is assigned to a colleague.'
+        send_sample "${CALLER[@]}" -H 'Prefer: respond-async'
+        assert_error 403 FORBIDDEN 'is assigned to a colleague'
+        assert_nothing_sent
+        assert_equal "$(db 'SELECT count(*) FROM outgoing')" 0
+        sample=${sample//15550007000/15550007001} sample=${sample//wamid.x=/wamid.y=}
+        send_sample "${CALLER[@]}"
+        [[ $status != 403 ]] || fail_answer 'expected that a new person passes'
+        forget_sent
+    }
+    each_route is_refused '.lines == "by body"'
 }

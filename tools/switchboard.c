@@ -60,6 +60,9 @@ const struct option_rule option_rules[OPTION_COUNT] = {
                       "some of basic, read, send, inbox, events and manage"},
     [OPTION_SINCE] = {"--since", VALUE_TIME, "only what was created at that time or later"},
     [OPTION_SPLIT] = {"--split", VALUE_NONE, "each POST has one message or one status"},
+    [OPTION_THREADS] = {"--threads", VALUE_THREADS,
+                        "all, or own: only threads that are assigned to the member or to none; "
+                        "default: all"},
     [OPTION_TYPES] = {"--types", VALUE_EVENT_TYPES,
                       "types of events; default: all but" EVENT_TYPES_OFF},
     [OPTION_UNREGISTERED] = {"--unregistered", VALUE_NONE,
@@ -130,7 +133,7 @@ const struct command commands[] = {
      .summary = "list the members of a user: who logs in, and their roles"},
     {.noun = "member", .verb = "add", .needs = NEEDS_STORE, .run = member_add,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
-     .required = OPTION(ROLE), .options = OPTION(NAME) | OPTION(LINES),
+     .required = OPTION(ROLE), .options = OPTION(NAME) | OPTION(LINES) | OPTION(THREADS),
      .summary = "make the person with the second email a member of the user and print the id",
      .details = "A new person has no password: `switchboard user password` sets one, and\n"
                 "`switchboard user login-link` prints a link by which the person can set it."},
@@ -145,6 +148,12 @@ const struct command commands[] = {
      .summary = "set the lines that a user's member sees; it counts at once",
      .details = "all: every line, later ones too. An owner has all lines. Threads of other lines are\n"
                 "not assigned to the member any more."},
+    {.noun = "member", .verb = "threads", .needs = NEEDS_STORE, .run = member_threads,
+     .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
+     .required = OPTION(THREADS),
+     .summary = "set which threads a user's member sees; it counts at once",
+     .details = "own: threads that are assigned to the member or to none, for a viewer or an agent.\n"
+                "all: those of colleagues too."},
     {.noun = "member", .verb = "remove", .needs = NEEDS_STORE, .run = member_remove,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
      .summary = "remove a member of a user; the sessions end at once",
@@ -171,7 +180,7 @@ const struct command commands[] = {
      .summary = "list a user's invitations that were not accepted"},
     {.noun = "invitation", .verb = "add", .needs = NEEDS_STORE, .run = invitation_add,
      .min_operands = 2, .max_operands = 2, .operands = {VALUE_EMAIL, VALUE_EMAIL},
-     .required = OPTION(ROLE), .options = OPTION(LINES) | OPTION(URL),
+     .required = OPTION(ROLE), .options = OPTION(LINES) | OPTION(THREADS) | OPTION(URL),
      .summary = "print a link by which the person with the second email becomes a member",
      .details = "It can be used once, and within 7 days. A former link for the email cannot be\n"
                 "used any more. Its base is --url or public_url."},

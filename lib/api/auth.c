@@ -47,9 +47,9 @@ static int fail_without(struct request *rq) {
         "Missing API token");
 }
 
-/* All scopes, or those that a caller with a choice of lines may have. */
-static unsigned scopes_of_lines(const char *line_ids) {
-    return line_ids ? ~(unsigned)SCOPES_OF_ALL_LINES : ~0U;
+/* All scopes, or those that a caller with a part of the lines or threads may have. */
+static unsigned scopes_of_part(bool is_part) {
+    return is_part ? ~(unsigned)SCOPES_OF_ALL_LINES : ~0U;
 }
 
 /* Finds user, scopes and actor of a scoped token. */
@@ -61,7 +61,7 @@ static enum store_result find_scoped(struct arena *arena, struct caller *caller,
     if (result == STORE_OK) {
         caller->scopes = scope_set(slice_of(token.scopes)) & SCOPES_OF_MAIN_TOKEN;
         caller->view.line_ids = token.line_ids;
-        caller->scopes &= scopes_of_lines(token.line_ids);
+        caller->scopes &= scopes_of_part(token.line_ids);
         caller->expires_at = token.expires_at;
         caller->actor = (struct actor){.id = token.id, .name = token.name};
     }
@@ -94,7 +94,8 @@ static bool lacks_factor(const struct store_session *session) {
 }
 
 unsigned auth_session_scopes(const struct store_session *session) {
-    const unsigned scopes = scopes_of(session->role) & scopes_of_lines(session->line_ids);
+    const unsigned scopes =
+        scopes_of(session->role) & scopes_of_part(session->line_ids || session->is_own_only);
     return lacks_factor(session) ? scopes & SCOPE_SELF : scopes;
 }
 
@@ -111,6 +112,7 @@ static enum store_result find_user(struct request *rq, struct caller *caller, st
     if (result != STORE_OK)
         return result;
     caller->view.line_ids = caller->session.line_ids;
+    caller->view.own_id = caller->session.is_own_only ? caller->session.member_id : NULL;
     caller->scopes = auth_session_scopes(&caller->session);
     caller->expires_at = INT64_MAX; /* the statement compares the end of the session */
     caller->actor =
@@ -201,12 +203,17 @@ int auth_check_scope(struct request *rq, unsigned scope) {
                              "This needs the scope %s, which the caller does not have.", name);
 }
 
-/* The scope, and a caller with a choice of lines only where the route keeps to it. */
+/* The scope, and a caller with a part of the lines or threads only where the route keeps to it. */
 static int check_route(struct request *rq) {
     if (auth_check_scope(rq, rq->route->scope))
         return -1;
-    if (!rq->caller->view.line_ids || rq->route->lines)
+    const struct store_view *view = &rq->caller->view;
+    if (view_is_whole(view) || rq->route->lines)
         return 0;
+    if (!view->line_ids)
+        return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"all threads\"}"),
+                                 "This is about all threads, and the caller sees those of "
+                                 "colleagues not.");
     return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"all lines\"}"),
                              "This is about all lines, and the caller has some of them only.");
 }

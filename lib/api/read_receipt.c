@@ -1,6 +1,7 @@
 #include "api/read_receipt.h"
 
 #include "api/send.h"
+#include "api/thread_claim.h"
 #include "api/upstream.h"
 
 const struct field read_receipt_fields[] = {
@@ -10,12 +11,12 @@ const struct field read_receipt_fields[] = {
     {0},
 };
 
-static int refuse_blocked(struct request *rq) {
+static int refuse(struct request *rq) {
     const char *wamid = json_text(json_get(rq->json, "messageId"), rq->arena);
     bool blocked = false;
     enum store_result result =
         store_is_sender_blocked(rq->caller->store, rq->caller->line.id, wamid, &blocked);
-    return auth_check_blocked(rq, result, blocked);
+    return auth_check_blocked(rq, result, blocked) ? -1 : claim_check_message(rq, wamid);
 }
 
 static struct slice payload(struct request *rq) {
@@ -36,7 +37,7 @@ static struct slice payload(struct request *rq) {
 
 int read_receipt_send(struct request *rq) {
     const struct line *line = &rq->caller->line;
-    if (refuse_blocked(rq))
+    if (refuse(rq))
         return -1;
     const char *token = state_account_token(rq, &line->account);
     if (!token)

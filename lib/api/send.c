@@ -171,7 +171,7 @@ static int deliver(struct sending *sending) {
 static int claim_thread(const struct sending *sending, struct store_claim *claim) {
     *claim = (struct store_claim){.thread_id = NULL};
     if (strcmp(sending->kind->type, "reaction") == 0)
-        return 0;
+        return claim_check(sending->rq, sending->phone, sending->bsuid);
     return claim_take(sending->rq, sending->phone, sending->bsuid, claim);
 }
 
@@ -284,7 +284,11 @@ static int insert_row(const struct sending *sending, const struct send_times *ti
         .created_at = rq->now,
         .by = caller->actor,
     };
-    enum store_result result = store_insert_outgoing(caller->store, &row);
+    const struct store_addressee to = {&caller->view, row.account_id, row.line_id, sending->phone,
+                                       sending->bsuid};
+    enum store_result result = store_insert_outgoing(caller->store, &to, &row);
+    if (result == STORE_CONFLICT)
+        return claim_fail(rq);
     if (result == STORE_OK)
         result = store_find_outgoing(caller->store, rq->arena, &caller->view, row.id, &row);
     return result == STORE_OK ? reply_queued(rq, &row) : state_fail(rq, result);

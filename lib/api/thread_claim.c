@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/assignment.h"
 #include "store/store.h"
 
 enum { CLAIMED_MS = 45 * 1000 }; /* a call of the platform lasts 30 s at most */
@@ -35,12 +36,44 @@ static int fail_claimed(struct request *rq, const struct store_claimant *other) 
                                                  : "is answering this thread");
 }
 
+int claim_fail(struct request *rq) {
+    return fail(rq, FORBIDDEN, "The thread with this person is assigned to a colleague.");
+}
+
+int claim_check(struct request *rq, const char *phone, const char *bsuid) {
+    const struct caller *caller = rq->caller;
+    const struct store_addressee to = {&caller->view, caller->line.account_id, caller->line.id,
+                                       phone, bsuid};
+    bool is_so = false;
+    if (!caller->view.own_id)
+        return 0;
+    request_release(rq); /* a view would hold an older state */
+    const enum store_result result = store_is_of_colleague(caller->store, &to, &is_so);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return is_so ? claim_fail(rq) : 0;
+}
+
+int claim_check_message(struct request *rq, const char *wamid) {
+    const struct caller *caller = rq->caller;
+    bool is_so = false;
+    if (!caller->view.own_id)
+        return 0;
+    request_release(rq); /* as above */
+    const enum store_result result =
+        store_is_message_of_colleague(caller->store, &caller->view, caller->line.id, wamid, &is_so);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    return is_so ? claim_fail(rq) : 0;
+}
+
 int claim_take(struct request *rq, const char *phone, const char *bsuid,
                struct store_claim *claim) {
     const struct caller *caller = rq->caller;
     const struct slice seen = slice_of(request_variable("HTTP_X_SWITCHBOARD_SEEN"));
     struct store_claimant other;
     *claim = (struct store_claim){.user_id = caller->user.id,
+                                  .own_id = caller->view.own_id,
                                   .account_id = caller->line.account_id,
                                   .line_id = caller->line.id,
                                   .phone = phone,
@@ -50,7 +83,7 @@ int claim_take(struct request *rq, const char *phone, const char *bsuid,
                                   .now = clock_now()};
     claim->until = claim->now + CLAIMED_MS;
     if (!seen.p || !caller->session.id)
-        return 0;
+        return claim_check(rq, phone, bsuid);
     if (!read_seen(rq, seen, claim))
         return fail(rq, INVALID,
                     "X-Switchboard-Seen must be the id of a thread, a space and the number of a "
@@ -59,7 +92,7 @@ int claim_take(struct request *rq, const char *phone, const char *bsuid,
     enum store_result result = store_claim_thread(caller->store, rq->arena, claim, &other);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    return other.by.id ? fail_claimed(rq, &other) : 0;
+    return other.is_of_colleague ? claim_fail(rq) : other.by.id ? fail_claimed(rq, &other) : 0;
 }
 
 void claim_release(struct request *rq, const struct store_claim *claim) {

@@ -21,10 +21,19 @@ static void write_lines(struct json_writer *out, const struct lines_change *line
     json_write_end(out);
 }
 
+static void write_own(struct json_writer *out, const struct own_change *own) {
+    json_write_object(out, "ownThreadsOnly");
+    json_write_bool(out, "from", own->from);
+    json_write_bool(out, "to", own->to);
+    json_write_end(out);
+}
+
 void deed_json_write(struct json_writer *out, const struct store_deed *deed) {
     write_object(out, &deed->object);
     if (deed->to)
         actor_json_write(out, "to", deed->to);
     if (deed->lines)
         write_lines(out, deed->lines);
+    if (deed->own)
+        write_own(out, deed->own);
 }

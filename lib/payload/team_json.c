@@ -7,6 +7,7 @@ void team_json_invitation(struct json_writer *out, const struct store_invitation
     json_write_text(out, "email", invitation->email);
     json_write_text(out, "role", role_name(invitation->role));
     lines_json_write(out, "lineIds", invitation->line_ids);
+    json_write_bool(out, "ownThreadsOnly", invitation->is_own_only);
     json_write_text(out, "createdBy", invitation->created_by);
     json_write_time(out, "createdAt", invitation->created_at);
     json_write_time(out, "expiresAt", invitation->expires_at);

@@ -26,7 +26,27 @@ enum store_result store_assign(struct store *store, struct arena *arena,
                                const struct store_assignment *assignment, struct actor *assignee,
                                enum assignment_refusal *refusal);
 
+/* Whom a send is to, and what its sender sees. */
+struct store_addressee {
+    const struct store_view *view;
+    const char *account_id, *line_id;
+    const char *phone, *bsuid; /* digits, BSUID; either may be NULL */
+};
+
+/* Whether the view has not the thread with the person on the line, because it is assigned to
+ * another member. */
+enum store_result store_is_of_colleague(struct store *store, const struct store_addressee *to,
+                                        bool *is_so);
+
+/* The same for the thread of the line's message with this wamid, which may be NULL. */
+enum store_result store_is_message_of_colleague(struct store *store, const struct store_view *view,
+                                                const char *line_id, const char *wamid,
+                                                bool *is_so);
+
 /* --- internal to the store: within the open transaction --- */
+
+/* The same as store_is_of_colleague. */
+bool assignment_is_of_colleague(struct store *store, const struct store_addressee *to);
 
 /* Ends assignments to a member who is to answer the threads of these lines only, "" for none, at
  * most 500 of them; `*is_end`: those were all. False on failure. */

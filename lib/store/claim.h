@@ -10,6 +10,7 @@
 
 struct store_claim {
     const char *user_id, *thread_id;
+    const char *own_id;               /* of the view of who claims it (view.h) */
     const char *account_id, *line_id; /* of the line that answers */
     const char *phone, *bsuid;        /* of the recipient; either may be NULL */
     struct actor by;
@@ -20,8 +21,9 @@ struct store_claim {
 
 /* The member on whose account a claim is refused. */
 struct store_claimant {
-    struct actor by;   /* id NULL: it is not refused */
-    bool has_answered; /* else the member is answering */
+    struct actor by;      /* id NULL: it is not refused for another member's claim */
+    bool has_answered;    /* else the member is answering */
+    bool is_of_colleague; /* refused, because the claimant does not see the thread */
 };
 
 /* Claims the thread, unless another member is in the way, who is then written to `*other`, in the

@@ -80,13 +80,17 @@ bool store_trail_to(struct store *store, const char *user_id, const char *object
     return store_trail(store, user_id, object_id);
 }
 
-bool store_trail_lines(struct store *store, const char *user_id, const char *object_id,
-                       const struct lines_change *lines) {
-    if (present)
+bool store_trail_limits(struct store *store, const char *user_id, const char *object_id,
+                        const struct lines_change *lines, const struct own_change *own) {
+    if (present) {
         present->lines = lines;
+        present->own = own;
+    }
     const bool is_left = store_trail(store, user_id, object_id);
-    if (present)
-        present->lines = NULL; /* it lives as long as this call */
+    if (present) { /* they live as long as this call */
+        present->lines = NULL;
+        present->own = NULL;
+    }
     return is_left;
 }
 

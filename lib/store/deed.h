@@ -21,6 +21,11 @@ struct deed_object {
     const char *name, *email;
 };
 
+/* Whether a member saw, and sees, only threads that are assigned to it or to none. */
+struct own_change {
+    bool from, to;
+};
+
 /* Who acts. The strings live until the next store_begin_deed. */
 struct store_deed {
     char id[ID_SIZE];  /* trl_..., of the row */
@@ -37,6 +42,7 @@ struct store_deed {
     const struct actor *to; /* whom the change gives something, for describe; id NULL: it takes it
                                away; NULL: it does neither */
     const struct lines_change *lines; /* what the change does to lines, for describe; or NULL */
+    const struct own_change *own;     /* the same to the threads that a member sees */
     const char *action;               /* NOUN.VERB */
     const char
         *other_action;   /* the transaction has found that it is another one; NULL: it is not */
@@ -97,8 +103,8 @@ bool store_trail_as(struct store *store, const char *user_id, const char *object
 bool store_trail_to(struct store *store, const char *user_id, const char *object_id,
                     const struct actor *to);
 
-/* The same for a change of the lines of a member or a token. */
-bool store_trail_lines(struct store *store, const char *user_id, const char *object_id,
-                       const struct lines_change *lines);
+/* The same for a change of what a member or a token sees; NULL: of these it changes nothing. */
+bool store_trail_limits(struct store *store, const char *user_id, const char *object_id,
+                        const struct lines_change *lines, const struct own_change *own);
 
 #endif

@@ -29,6 +29,8 @@ struct inbox_thread {
     int64_t change;
     const char **former_ids; /* of threads that were merged into it */
     size_t former_count;
+    bool is_hidden; /* inbox_list_changes only: it has left the view; `id`, `change` and the former
+                       ids alone are set */
 };
 
 /* --- threads --- */
@@ -58,7 +60,7 @@ enum store_result inbox_find_thread(struct store *store, struct arena *arena,
                                     const struct store_view *view, const char *id,
                                     struct inbox_thread *thread);
 
-/* Whether a thread of the user, as a cursor or a note names it, is on a line of the view. */
+/* Whether a thread of the user, as a cursor or a note names it, is in the view. */
 bool inbox_has_thread(struct store *store, struct arena *arena, const struct store_view *view,
                       const char *id);
 
@@ -76,8 +78,9 @@ enum store_result inbox_count(struct store *store, const struct store_view *view
 enum store_result inbox_last_change(struct store *store, const struct store_view *view,
                                     int64_t *change);
 
-/* Lists at most `limit` of the user's threads that changed after the change `after`, in the order
- * of their last changes. */
+/* Lists at most `limit` of the view's threads that changed after the change `after`, and those that
+ * may have left it since, in the order of their last changes: threads that were assigned to another
+ * member meanwhile. */
 enum store_result inbox_list_changes(struct store *store, struct arena *arena,
                                      const struct store_view *view, int64_t after, size_t limit,
                                      struct inbox_thread **threads, size_t *count);
@@ -151,5 +154,12 @@ enum store_result inbox_search_messages(struct store *store, struct arena *arena
                                         const struct message_search *search,
                                         struct message_place *place, const char ***ids,
                                         size_t *count, bool *is_end);
+
+/* --- internal to the store --- */
+
+/* Adds the keys (struct list_key) of the threads that inbox_list_threads lists, without those that
+ * wait, to `keys`: at least the first `limit` of them. */
+void inbox_list_keys(struct store *store, struct arena *arena, const struct inbox_filter *filter,
+                     const struct list_key *after, struct buffer *keys);
 
 #endif

@@ -16,7 +16,8 @@ struct store_invitation {
     const char *id, *user_id;
     const char *email; /* of the person who may accept it */
     enum role role;
-    const char *line_ids;   /* as of a standing (member.h) */
+    const char *line_ids; /* as of a standing (member.h), like the next one */
+    bool is_own_only;
     const char *made_by;    /* the member who made it; NULL: the operator */
     const char *created_by; /* the maker's name */
     int64_t created_at, expires_at;

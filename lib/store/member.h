@@ -23,13 +23,16 @@ bool role_may_give(enum role own, enum role given); /* from admin on, roles up t
 struct standing {
     enum role role;
     const char *line_ids; /* lin_..., separated by one space; NULL: all lines, as each owner has */
+    bool is_own_only;     /* only threads that are assigned to the member or to none; not from
+                             ROLE_ADMIN on */
 };
 
 /* A member of a workspace. */
 struct store_member {
     const char *id, *email, *name;
     enum role role;
-    const char *line_ids;   /* as of a standing */
+    const char *line_ids; /* as of a standing, like the next one */
+    bool is_own_only;
     int64_t created_at;     /* of the membership */
     const char *created_by; /* the name of who invited or added the member */
     bool has_factor;        /* logins ask for a second factor */
@@ -59,6 +62,7 @@ enum member_refusal {
     MEMBER_ABOVE,       /* who changes has not the role for that (any more) */
     MEMBER_OTHER_LINES, /* nor all the lines that the member has, or would get */
     MEMBER_OWNER_LINES, /* an owner has all lines */
+    MEMBER_ALL_THREADS, /* an owner and an admin have all threads */
     MEMBER_LAST_OWNER,  /* a workspace has an owner */
     MEMBER_TOO_MANY,    /* the workspace has as many as it may have */
     MEMBER_ELSEWHERE,   /* the member belongs to other workspaces too */
@@ -73,6 +77,7 @@ struct store_member_change {
     enum role role; /* the new one; ROLE_NONE: it stays */
     bool sets_lines;
     const char *line_ids; /* the new ones, as of a standing */
+    bool sets_own, is_own_only;
 };
 
 struct store_new_member {
@@ -80,7 +85,8 @@ struct store_new_member {
     const char *user_id, *email, *name;
     const char *password; /* its hash; NULL: none */
     enum role role;
-    const char *line_ids; /* as of a standing */
+    const char *line_ids; /* as of a standing, like the next one */
+    bool is_own_only;
     const char *created_by;
     int64_t now;
 };
@@ -91,8 +97,8 @@ struct store_new_member {
 enum store_result store_add_member(struct store *store, const struct store_new_member *member,
                                    enum member_refusal *refusal);
 
-/* Sets role and lines of a member, and ends the member's invitations of roles and lines that it may
- * not give any more, and the assignments of threads that it may not answer any more.
+/* Sets role, lines and threads of a member, and ends the member's invitations of roles and lines
+ * that it may not give any more, and the assignments of threads that it may not answer any more.
  * STORE_NOT_FOUND: there is no such member of the workspace. */
 enum store_result store_change_member(struct store *store, struct arena *arena,
                                       const struct store_member_change *change,

@@ -12,7 +12,7 @@
 #ifndef SWITCHBOARD_STORE_OUTGOING_H
 #define SWITCHBOARD_STORE_OUTGOING_H
 
-#include "store/actor.h"
+#include "store/assignment.h"
 #include "store/event.h"
 #include "store/listing.h"
 
@@ -37,10 +37,13 @@ struct store_outgoing {
     bool is_marketing;         /* of a campaign whose template is marketing */
 };
 
-/* Inserts a row with id, owner, line, recipient, body, times and `by`. */
-enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row);
+/* Inserts a row with id, owner, line, recipient, body, times and `by`. STORE_CONFLICT: the thread
+ * of `to` is a colleague's (assignment.h), and the row was not there already. */
+enum store_result store_insert_outgoing(struct store *store, const struct store_addressee *to,
+                                        const struct store_outgoing *row);
 
-/* Finds the row of the view, or STORE_NOT_FOUND. */
+/* Finds the row of the view, or STORE_NOT_FOUND. A view of a member's threads has the member's own
+ * rows, and those to people whose thread on the line it has, or who have none. */
 enum store_result store_find_outgoing(struct store *store, struct arena *arena,
                                       const struct store_view *view, const char *id,
                                       struct store_outgoing *row);
@@ -59,15 +62,16 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                                       const struct store_page *page, struct store_outgoing **rows,
                                       size_t *count);
 
-/* Cancels the user's row. STORE_NOT_FOUND: there is none. STORE_CONFLICT: it is neither queued nor
- * cancelled. */
-enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
-                                        int64_t now);
+/* Cancels the row of the view. STORE_NOT_FOUND: there is none. STORE_CONFLICT: it is neither queued
+ * nor cancelled. */
+enum store_result store_cancel_outgoing(struct store *store, const struct store_view *view,
+                                        const char *id, int64_t now);
 
 /* Inserts the row, as store_insert_outgoing does, to send the message of the user's row
  * `row->retry_of` again. STORE_CONFLICT: that one has neither failed nor expired, has no body any
- * more, or is sent again by another row (retried_as). */
-enum store_result store_retry_outgoing(struct store *store, const struct store_outgoing *row);
+ * more, or is sent again by another row (retried_as); or as before, then `*is_of_colleague`. */
+enum store_result store_retry_outgoing(struct store *store, const struct store_addressee *to,
+                                       const struct store_outgoing *row, bool *is_of_colleague);
 
 enum { OUTGOING_CODE_SIZE = 24 };
 

@@ -54,6 +54,7 @@ struct store_session {
     const char *member_id, *member_email, *member_name;
     const char *role;                 /* in the workspace (member.h) */
     const char *line_ids;             /* as of a view */
+    bool is_own_only;                 /* as of a standing (member.h) */
     bool requires_factor, has_factor; /* the workspace requires one of its members (factor.h) */
 };
 

@@ -10,10 +10,22 @@
 struct store_view {
     const char *user_id;  /* NULL, where a call allows it: any user */
     const char *line_ids; /* lin_..., separated by spaces; NULL: all lines */
+    const char *own_id;   /* a member: only threads that are assigned to it or to none; NULL: all */
 };
 
 /* The view of a user without limits; it lives as long as the enclosing block. */
 #define WHOLE_VIEW(id) (&(const struct store_view){.user_id = (id)})
+
+/* Whether nothing of the user is outside of the view. */
+static inline bool view_is_whole(const struct store_view *view) {
+    return !view->line_ids && !view->own_id;
+}
+
+/* Whether the view has a thread with this assignee; NULL: assigned to none. */
+static inline bool view_has_assignee(const struct store_view *view, const char *assignee_id) {
+    return !view->own_id || !assignee_id ||
+           slice_equal(slice_of(view->own_id), slice_of(assignee_id));
+}
 
 /* Whether the view has this line of the user. */
 static inline bool view_has_line(const struct store_view *view, const char *line_id) {
@@ -31,5 +43,13 @@ static inline bool lines_are_within(const char *line_ids, const char *all) {
 
 /* SQL: whether a column with the id of a line is one of the words of the parameter. */
 #define IS_ONE_OF(column, parameter) "replace(" parameter ", " column ", '') <> " parameter
+
+/* SQL: whether a view with the parameters line_ids and own_id has threads of a line, threads of an
+ * assignee, and a thread with both. */
+#define HAS_LINE(line_ids, line) "(" line_ids " IS NULL OR " IS_ONE_OF(line, line_ids) ")"
+#define HAS_ASSIGNEE(own, assignee)                                                                \
+    "(" own " IS NULL OR " assignee " IS NULL OR " assignee " = " own ")"
+#define IN_VIEW(line_ids, line, own, assignee)                                                     \
+    HAS_LINE(line_ids, line) " AND " HAS_ASSIGNEE(own, assignee)
 
 #endif

@@ -58,9 +58,12 @@ enum body {
 #define TRAIL_BY_EDGE    "edge"
 #define NO_TRAIL(reason) "-" reason
 
-/* How a route keeps to the lines of a caller who has some of them only. */
-#define LINES_BY_BODY    "by body"    /* phoneNumberId of the body is one of them */
-#define LINES_BY_THREAD  "by thread"  /* what is on another line is not found */
+/* How a route keeps to the lines and threads of a caller who has some of them only (store/view.h).
+ */
+#define LINES_BY_BODY                                                                              \
+    "by body" /* phoneNumberId of the body is one of them, and no colleague has                    \
+                 the thread with the person */
+#define LINES_BY_THREAD  "by thread"  /* what is on another line, or a colleague's, is not found */
 #define LINES_BY_MESSAGE "by message" /* the message of the query is on one, and has the file */
 #define LINES_BY_CONTACT "by contact" /* a contact without a thread on them is not found */
 #define LINES_BY_HOLDER  "by holder"  /* who has others is not changed: a member, a token */
@@ -72,8 +75,8 @@ struct route {
     const char *path;          /* segments; `:name` matches any segment */
     const struct guard *guard; /* NULL: public */
     unsigned scope;            /* enum scope: what the caller must have; 0: there is no caller */
-    const char *lines;         /* how it keeps to the lines of the caller, as below; NULL: a caller
-                                  who has some of the lines only is refused */
+    const char *lines;         /* how it keeps to what the caller sees, as above; NULL: a caller who
+                                  has some of the lines or threads only is refused */
     int (*handle)(struct request *rq);
     const struct field *query; /* of the query string; NULL: it is ignored */
     enum body body;

@@ -20,7 +20,7 @@ enum scope {
     SCOPES_OF_MAIN_TOKEN =
         SCOPE_BASIC | SCOPE_READ | SCOPE_SEND | SCOPE_INBOX | SCOPE_EVENTS | SCOPE_MANAGE,
 
-    /* which a token with a choice of lines cannot have: what they allow is about all lines */
+    /* which a caller with a part of the lines or threads cannot have: they are about all */
     SCOPES_OF_ALL_LINES = SCOPE_EVENTS | SCOPE_MANAGE,
 
     /* of the roles of members (store/member.h) */

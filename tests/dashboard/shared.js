@@ -270,3 +270,54 @@ exports.viewer = async ({page, open, logInAnew, settled, step, BASE}, email, pas
     step('and the page has asked for nothing that it may not do');
     assert.deepEqual(refused, []);
 };
+
+// The owner sets the limit of Nia, who then sees own and unassigned conversations only: one that
+// the owner assigns to Kim leaves the open page.
+exports.ownThreads = async (test, email, password) => {
+    const {page, open, logIn, step, BASE} = test;
+    const dialog = page.getByRole('dialog'), row = page.locator('tbody tr', {hasText: 'Nia'});
+    const box = dialog.getByLabel('Only own and unassigned conversations');
+    const gus = {phone: '16505552011', name: 'Gus Given'};
+    const hal = {phone: '16505552012', name: 'Hal Hidden'};
+    await logIn();
+    await says(BASE, gus, 'For Nia, or for Kim');
+    await says(BASE, hal, 'For Kim alone');
+    await openThread(test, hal.name);
+    await page.getByRole('button', {name: 'Assign', exact: true}).click();
+    await dialog.getByRole('button', {name: 'Kim'}).click();
+    await page.locator('.assigned', {hasText: 'Kim'}).waitFor();
+    step('the owner sets the box of an agent; an admin has none');
+    await open('/members');
+    await row.getByRole('button', {name: 'Change lines'}).click();
+    assert.equal(await box.isChecked(), false);
+    await box.check();
+    await dialog.getByRole('button', {name: 'Save'}).click();
+    await row.getByText('Only own and unassigned conversations').waitFor();
+    await page.getByRole('button', {name: 'Invite'}).click();
+    await box.waitFor();
+    await dialog.getByLabel('Role').selectOption('admin');
+    await box.waitFor({state: 'hidden'});
+    await page.keyboard.press('Escape');
+    step('the agent sees what is unassigned, and nothing of a colleague');
+    const nia = await pageOfKim(test, email, password);
+    await open('/inbox', nia);
+    await itemOf(nia, gus).waitFor();
+    assert.equal(await itemOf(nia, hal).count(), 0);
+    assert.equal(await nia.getByRole('link', {name: 'Usage', exact: true}).count(), 0);
+    assert.equal(await nia.getByLabel('Assigned to').getByRole('option').count(), 3);
+    step('a conversation that a colleague gets closes, and comes back when it is free');
+    await openThread({page: nia, open: (address) => open(address, nia)}, gus.name);
+    await bubbleOf(nia, 'For Nia, or for Kim').waitFor();
+    await openThread(test, gus.name);
+    await page.getByRole('button', {name: 'Assign', exact: true}).click();
+    await dialog.getByRole('button', {name: 'Kim'}).click();
+    await nia.getByText('The conversation is assigned to another member now.').waitFor();
+    await untilCount(itemOf(nia, gus), 0);
+    await untilCount(bubbleOf(nia, 'For Nia, or for Kim'), 0);
+    await page.locator('.assigned').click();
+    await dialog.getByRole('button', {name: 'No one'}).click();
+    await itemOf(nia, gus).waitFor();
+    step('the trail has it in words');
+    await open('/trail');
+    await page.getByText('conversations: all → own and unassigned').waitFor();
+};

@@ -120,7 +120,7 @@ INSERT INTO idempotency (user_id, route, key, fingerprint, request_id, status, a
     FROM row WHERE i <= $share;
 INSERT INTO member (id, email, name, created_at) SELECT 'mbr_' || substr(user_id, 5), user_id || '@example.org', 'Fill', 1
     FROM owner;
-INSERT INTO membership SELECT user_id, 'mbr_' || substr(user_id, 5), 'owner', 1, 'fill', NULL FROM owner;
+INSERT INTO membership SELECT user_id, 'mbr_' || substr(user_id, 5), 'owner', 1, 'fill', NULL, 0 FROM owner;
 INSERT INTO session SELECT 'ses_' || suffix, 'mbr_' || substr(user_id, 5), user_id, CAST(printf('%032d', i) AS BLOB), 0,
     '::1', '', i, i, i, i FROM row WHERE i <= $share;
 INSERT INTO login_device SELECT 'mbr_' || substr(user_id, 5), CAST(printf('%032d', i) AS BLOB), i FROM row WHERE i <= $share;

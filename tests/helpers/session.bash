@@ -106,17 +106,18 @@ add_session_samples() {
             WHERE id = '$SESSION_ID';
         INSERT INTO member (id, email, name, created_at)
             VALUES ('mbr_sample', 'sample@example.org', 'Sample', $now);
-        INSERT INTO membership SELECT user_id, 'mbr_sample', 'agent', $now, 'test', NULL
+        INSERT INTO membership SELECT user_id, 'mbr_sample', 'agent', $now, 'test', NULL, 0
             FROM session WHERE id = '$SESSION_ID';
         INSERT INTO factor VALUES ('mbr_sample', x'00', 0, 1, 1);
         INSERT INTO invitation SELECT 'inv_sample', user_id, ${hash_as[invitation]},
-            'invited@example.org', 'agent', NULL, 'test', $now, $now + 900000, NULL FROM session
+            'invited@example.org', 'agent', NULL, 'test', $now, $now + 900000, NULL, 0 FROM session
             WHERE id = '$SESSION_ID';
         INSERT INTO invitation SELECT 'inv_join', user_id, ${hash_as[join]},
-            'join@example.org', 'agent', NULL, 'test', $now, $now + 900000, NULL FROM session
+            'join@example.org', 'agent', NULL, 'test', $now, $now + 900000, NULL, 0 FROM session
             WHERE id = '$SESSION_ID';
         INSERT INTO invitation SELECT 'inv_own', user_id, ${hash_as[accept]}, '${!email}',
-            'agent', NULL, 'test', $now, $now + 900000, NULL FROM session WHERE id = '$SESSION_ID';
+            'agent', NULL, 'test', $now, $now + 900000, NULL, 0 FROM session
+            WHERE id = '$SESSION_ID';
         INSERT INTO scoped_token (id, user_id, hash, name, last4, scopes, created_by, created_at)
             SELECT 'tok_sample', id, ${hash_as[token]}, 'x', 'mple', 'basic', 'test', $now
             FROM user WHERE email = '${!email}';

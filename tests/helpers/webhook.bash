@@ -35,7 +35,7 @@ sign() {
 deliver() {
     local file=${1#@}
     if [[ $1 != @* ]]; then
-        file=$BATS_TEST_TMPDIR/webhook
+        file=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}/webhook # of setup_file: no other file's
         printf '%s' "$1" >"$file"
     fi
     request POST /platform/webhook -d "@$file" -H "X-Hub-Signature-256: $(sign "$file")" "${@:2}"

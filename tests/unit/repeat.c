@@ -990,15 +990,28 @@ static enum store_result unmark_done(void) {
     return store_unmark_done(store, WHOLE_VIEW("usr_1"), owned_thread, &left);
 }
 
-static enum store_result assign_thread(void) {
-    const struct store_assignment assignment = {.view = WHOLE_VIEW("usr_1"),
-                                                .thread_id = owned_thread,
-                                                .member_id = "mbr_1",
-                                                .has_from = true};
+static enum store_result assign_to(const struct store_view *view, const char *member,
+                                   bool is_free) {
+    const struct store_assignment assignment = {
+        .view = view, .thread_id = owned_thread, .member_id = member, .has_from = is_free};
     struct actor assignee;
     enum assignment_refusal refusal_of = ASSIGNMENT_NOT_REFUSED;
     enum store_result result = store_assign(store, &arena, &assignment, &assignee, &refusal_of);
     return result == STORE_OK && refusal_of ? STORE_CONFLICT : result;
+}
+
+static enum store_result assign_thread(void) {
+    return assign_to(WHOLE_VIEW("usr_1"), "mbr_1", true);
+}
+
+static enum store_result free_thread(void) {
+    return assign_to(WHOLE_VIEW("usr_1"), NULL, false);
+}
+
+/* A member with own threads only does not see it any more then. */
+static enum store_result hand_on_thread(void) {
+    const struct store_view view = {.user_id = "usr_1", .own_id = "mbr_9"};
+    return assign_to(&view, "mbr_1", true);
 }
 
 static enum store_result note_typing(void) {
@@ -1121,6 +1134,8 @@ static void check_owner(void) {
     REPEAT(mark_done);
     REPEAT(unmark_done);
     REPEAT(assign_thread);
+    REPEAT(free_thread);
+    REPEAT(hand_on_thread);
     REPEAT(note_typing);
     REPEAT(claim_thread);
     REPEAT(release_claim);

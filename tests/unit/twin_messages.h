@@ -484,15 +484,18 @@ static inline struct store_outgoing outgoing_row(const char *id, const char *ret
                                    .created_at = now};
 }
 
+static const struct store_addressee to_anyone = {.view = &(const struct store_view){0}};
+
 static inline void insert_outgoing(const char *id) {
     const struct store_outgoing row = outgoing_row(id, NULL);
-    does(store_insert_outgoing(store, &row));
+    does(store_insert_outgoing(store, &to_anyone, &row));
 }
 
 /* Each twin has an own row for that. */
 static inline void retry_outgoing(const char *id, int twin) {
     const struct store_outgoing row = outgoing_row(text("%s_%d", id, twin), id);
-    may(store_retry_outgoing(store, &row), STORE_CONFLICT);
+    bool is_of_colleague;
+    may(store_retry_outgoing(store, &to_anyone, &row, &is_of_colleague), STORE_CONFLICT);
 }
 
 static inline void take_outgoing(const char *owner) {
@@ -521,7 +524,7 @@ static inline void send_outgoing(int twin, int round) {
         does(store_end_sender_lease(store, owner, now));
     }
     does(store_expire_outgoing(store, now, &count));
-    may(store_cancel_outgoing(store, user_id, id, now), STORE_CONFLICT);
+    may(store_cancel_outgoing(store, WHOLE_VIEW(user_id), id, now), STORE_CONFLICT);
     retry_outgoing(id, twin);
     may(store_delete_old_outgoing(store, now, &count), STORE_BUSY);
     does(store_report_outgoing(store, now + 1200000, write_event, &count));

@@ -140,6 +140,10 @@ static const char *check_kind(const char *text) {
     return is_choice(VALUE_KIND, text) ? NULL : "must be event or forward";
 }
 
+static const char *check_threads(const char *text) {
+    return is_choice(VALUE_THREADS, text) ? NULL : "must be all or own";
+}
+
 /* --- lists, whose items are separated by commas --- */
 
 static bool is_one_of(struct slice text, const char *const *words) {
@@ -276,6 +280,7 @@ static const struct {
     [VALUE_SCOPES] = {"SCOPE,SCOPE", check_scopes, NULL},
     [VALUE_SHELL] = {"SHELL", check_shell, "bash zsh"},
     [VALUE_TARGET] = {"TARGET", check_target, NULL},
+    [VALUE_THREADS] = {"THREADS", check_threads, "all own"},
     [VALUE_TIME] = {"ISO8601", check_time, NULL},
     [VALUE_UPDATES] = {"UPDATE,UPDATE", check_updates, NULL},
     [VALUE_URL] = {"URL", check_url, NULL},

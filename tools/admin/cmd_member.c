@@ -20,9 +20,9 @@ static int find_owner(struct invocation *call, char user_id[ID_SIZE]) {
     return result == STORE_OK ? EXIT_DONE : fail_row(call, result, ROW_USER, email);
 }
 
-/* Reads --lines for a member with this role. Returns an exit code, after printing a failure. */
-static int read_lines(struct invocation *call, const char *user_id, enum role role,
-                      const char **line_ids) {
+/* Reads --lines and --threads for a member with the role of `standing`. Returns an exit code, after
+ * printing a failure. */
+static int read_limits(struct invocation *call, const char *user_id, struct standing *standing) {
     char *words = call->options[OPTION_LINES]
                       ? arena_copy(&call->arena, slice_of(call->options[OPTION_LINES]))
                       : NULL;
@@ -31,9 +31,13 @@ static int read_lines(struct invocation *call, const char *user_id, enum role ro
             *p = ' ';
     if (words && strcmp(words, "all") == 0)
         words = NULL;
-    if (words && role == ROLE_OWNER)
+    if (words && standing->role == ROLE_OWNER)
         return fail("an owner has all lines");
-    return line_option_read(call, user_id, words, line_ids);
+    const char *threads = call->options[OPTION_THREADS];
+    standing->is_own_only = threads && strcmp(threads, "own") == 0;
+    if (standing->is_own_only && standing->role >= ROLE_ADMIN)
+        return fail("an admin and an owner see all threads");
+    return line_option_read(call, user_id, words, &standing->line_ids);
 }
 
 /* Prints why a change failed. */
@@ -49,6 +53,9 @@ static int fail_change(struct invocation *call, enum store_result result,
         return fail_store(call, result);
     if (refusal == MEMBER_OWNER_LINES)
         return fail("an owner has all lines; `switchboard member lines --lines all` gives them");
+    if (refusal == MEMBER_ALL_THREADS)
+        return fail("an admin and an owner see all threads; `switchboard member threads --threads "
+                    "all` shows them");
     if (refusal == MEMBER_LAST_OWNER)
         return fail("%s is the only owner of %s; make another one first", member, user);
     return fail("%s has as many members or invitations as there may be", user);
@@ -67,8 +74,8 @@ int member_list(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
-    struct table table =
-        TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "LINES", "SECOND FACTOR", "SINCE", "ADDED BY");
+    struct table table = TABLE(arena, "ID", "EMAIL", "NAME", "ROLE", "LINES", "THREADS",
+                               "SECOND FACTOR", "SINCE", "ADDED BY");
     for (size_t i = 0; i < count; i++) {
         const struct store_member *member = &members[i];
         json_write_object(&json, NULL);
@@ -77,6 +84,7 @@ int member_list(struct invocation *call) {
         json_write_text(&json, "name", member->name);
         json_write_text(&json, "role", role_name(member->role));
         lines_json_write(&json, "lineIds", member->line_ids);
+        json_write_bool(&json, "ownThreadsOnly", member->is_own_only);
         json_write_bool(&json, "hasFactor", member->has_factor);
         json_write_time(&json, "createdAt", member->created_at);
         json_write_text(&json, "createdBy", member->created_by);
@@ -86,6 +94,7 @@ int member_list(struct invocation *call) {
         table_cell(&table, member->name);
         table_cell(&table, role_name(member->role));
         table_cell(&table, member->line_ids ? member->line_ids : "all");
+        table_cell(&table, member->is_own_only ? "own" : "all");
         table_cell(&table, member->has_factor ? "yes" : "no");
         table_cell(&table, time_text(arena, member->created_at));
         table_cell(&table, member->created_by);
@@ -94,20 +103,20 @@ int member_list(struct invocation *call) {
 }
 
 int member_add(struct invocation *call) {
-    const char *email = call->operands[1], *name = call->options[OPTION_NAME], *line_ids;
-    const enum role role = role_find(call->options[OPTION_ROLE]);
+    const char *email = call->operands[1], *name = call->options[OPTION_NAME];
+    struct standing given = {.role = role_find(call->options[OPTION_ROLE])};
     enum member_refusal refusal;
     char id[ID_SIZE], user_id[ID_SIZE];
-    if (find_owner(call, user_id) != EXIT_DONE ||
-        read_lines(call, user_id, role, &line_ids) != EXIT_DONE)
+    if (find_owner(call, user_id) != EXIT_DONE || read_limits(call, user_id, &given) != EXIT_DONE)
         return EXIT_FAILED;
     id_make(id, "mbr_", call->now);
     const struct store_new_member member = {.id = id,
                                             .user_id = user_id,
                                             .email = email,
                                             .name = name ? name : email,
-                                            .role = role,
-                                            .line_ids = line_ids,
+                                            .role = given.role,
+                                            .line_ids = given.line_ids,
+                                            .is_own_only = given.is_own_only,
                                             .created_by = "switchboard member",
                                             .now = call->now};
     enum store_result result = store_add_member(call->store, &member, &refusal);
@@ -120,7 +129,8 @@ int member_add(struct invocation *call) {
     json_write_text(&json, "id", id);
     json_write_text(&json, "email", email);
     json_write_text(&json, "role", call->options[OPTION_ROLE]);
-    lines_json_write(&json, "lineIds", line_ids);
+    lines_json_write(&json, "lineIds", given.line_ids);
+    json_write_bool(&json, "ownThreadsOnly", given.is_own_only);
     return object_print(call, &json, "%s", id);
 }
 
@@ -153,23 +163,40 @@ int member_role_set(struct invocation *call) {
     return object_print(call, &json, "%s is %s of %s", call->operands[1], role, call->operands[0]);
 }
 
-int member_lines(struct invocation *call) {
-    const char *lines = call->options[OPTION_LINES];
+/* Sets lines, or threads, to what the options say; prints `what` the member sees. */
+static int set_limit(struct invocation *call, bool sets_lines, const char *what) {
+    struct standing left = {.role = ROLE_NONE};
     struct store_member_change change;
     enum member_refusal refusal;
     char user_id[ID_SIZE], member_id[ID_SIZE];
     if (find_change(call, user_id, member_id, &change) != EXIT_DONE ||
-        read_lines(call, user_id, ROLE_NONE, &change.line_ids) != EXIT_DONE)
+        read_limits(call, user_id, &left) != EXIT_DONE)
         return EXIT_FAILED;
-    change.sets_lines = true;
+    change.sets_lines = sets_lines;
+    change.line_ids = left.line_ids;
+    change.sets_own = !sets_lines;
+    change.is_own_only = left.is_own_only;
     enum store_result result = store_change_member(call->store, &call->arena, &change, &refusal);
     if (result != STORE_OK || refusal)
         return fail_change(call, result, refusal);
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", member_id);
-    lines_json_write(&json, "lineIds", change.line_ids);
-    return object_print(call, &json, "%s has the lines %s of %s", call->operands[1], lines,
+    if (sets_lines)
+        lines_json_write(&json, "lineIds", left.line_ids);
+    else
+        json_write_bool(&json, "ownThreadsOnly", left.is_own_only);
+    return object_print(call, &json, "%s has the %s of %s", call->operands[1], what,
                         call->operands[0]);
+}
+
+int member_lines(struct invocation *call) {
+    return set_limit(call, true,
+                     arena_printf(&call->arena, "lines %s", call->options[OPTION_LINES]));
+}
+
+int member_threads(struct invocation *call) {
+    return set_limit(call, false,
+                     arena_printf(&call->arena, "threads %s", call->options[OPTION_THREADS]));
 }
 
 int member_remove(struct invocation *call) {
@@ -244,7 +271,8 @@ int invitation_list(struct invocation *call) {
     if (result != STORE_OK)
         return fail_store(call, result);
     struct json_writer json = list_start(call);
-    struct table table = TABLE(arena, "ID", "EMAIL", "ROLE", "LINES", "CREATED BY", "EXPIRES");
+    struct table table =
+        TABLE(arena, "ID", "EMAIL", "ROLE", "LINES", "THREADS", "CREATED BY", "EXPIRES");
     for (size_t i = 0; i < count; i++) {
         json_write_object(&json, NULL);
         team_json_invitation(&json, &invitations[i]);
@@ -253,6 +281,7 @@ int invitation_list(struct invocation *call) {
         table_cell(&table, invitations[i].email);
         table_cell(&table, role_name(invitations[i].role));
         table_cell(&table, invitations[i].line_ids ? invitations[i].line_ids : "all");
+        table_cell(&table, invitations[i].is_own_only ? "own" : "all");
         table_cell(&table, invitations[i].created_by);
         table_cell(&table, time_text(arena, invitations[i].expires_at));
     }
@@ -271,14 +300,12 @@ static struct slice link_base(const struct invocation *call) {
 int invitation_add(struct invocation *call) {
     const struct slice url = link_base(call);
     unsigned char random[32], hash[CRYPTO_HASH_SIZE];
-    const enum role role = role_find(call->options[OPTION_ROLE]);
+    struct standing given = {.role = role_find(call->options[OPTION_ROLE])};
     enum member_refusal refusal;
-    const char *line_ids;
     char id[ID_SIZE], user_id[ID_SIZE];
     if (!url.n)
         return fail_usage(call, "give --url, or set public_url in %s", call->config_path);
-    if (find_owner(call, user_id) != EXIT_DONE ||
-        read_lines(call, user_id, role, &line_ids) != EXIT_DONE)
+    if (find_owner(call, user_id) != EXIT_DONE || read_limits(call, user_id, &given) != EXIT_DONE)
         return EXIT_FAILED;
     id_make(id, "inv_", call->now);
     crypto_random(random, sizeof random);
@@ -287,8 +314,9 @@ int invitation_add(struct invocation *call) {
     const struct store_invitation invitation = {.id = id,
                                                 .user_id = user_id,
                                                 .email = call->operands[1],
-                                                .role = role,
-                                                .line_ids = line_ids,
+                                                .role = given.role,
+                                                .line_ids = given.line_ids,
+                                                .is_own_only = given.is_own_only,
                                                 .created_by = "switchboard invitation",
                                                 .created_at = call->now,
                                                 .expires_at = call->now + INVITATION_MS};

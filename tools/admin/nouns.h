@@ -18,6 +18,7 @@ int member_list(struct invocation *call);
 int member_add(struct invocation *call);
 int member_role_set(struct invocation *call);
 int member_lines(struct invocation *call);
+int member_threads(struct invocation *call);
 int member_remove(struct invocation *call);
 int member_factor_reset(struct invocation *call);
 int member_factor_require(struct invocation *call);

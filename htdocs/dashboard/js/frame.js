@@ -5,7 +5,7 @@ import {icon} from './icons.js';
 import {LANGUAGES, chooseLanguage, clock, language, t} from './i18n.js';
 import {onTrouble, trouble} from './live.js';
 import {itemOf, itemsOf} from './pages.js';
-import {hasAllLines, may, session} from './session.js';
+import {may, seesAll, session} from './session.js';
 import {button, showError} from './ui.js';
 
 const app = document.getElementById('app');
@@ -17,7 +17,7 @@ function menuItem(page) {
 }
 
 function navigation() {
-    const items = itemsOf(may, hasAllLines());
+    const items = itemsOf(may, seesAll());
     const sections = [...new Set(items.map(({section}) => section))];
     return el('div', {class: 'nav'}, sections.map((section) => [
         section && el('p', {class: 'nav-title'}, t(`nav.${section}`)),

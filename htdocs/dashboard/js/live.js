@@ -167,7 +167,7 @@ async function readChanges() {
     counts = answer.inbox;
     if (!isFirst) {
         for (const listener of [...listeners])
-            listener(answer.threads, answer.removed);
+            listener(answer.threads, answer.removed, answer.hidden);
     }
     for (const counter of [...counters])
         counter(counts, answer.threads);
@@ -190,8 +190,8 @@ function listen(set, listener) {
     };
 }
 
-// Calls listener(threads, removed) with the threads that changed, and those that lost messages or
-// are gone. Returns a function that ends it.
+// Calls listener(threads, removed, hidden) with the threads that changed, those that lost messages
+// or are gone, and those that the member does not see any more. Returns a function that ends it.
 export function onChanges(listener) {
     return listen(listeners, listener);
 }

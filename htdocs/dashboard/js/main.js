@@ -9,7 +9,7 @@ import {startNotices, stopNotices} from './notices.js';
 import {PAGES} from './pages.js';
 import {find, go, leave, reopen, start, use} from './router.js';
 import {
-    findSession, hasAllLines, lacksFactor, logOut, onLogIn, onOtherScopes, ownerOf, session,
+    findSession, lacksFactor, logOut, onLogIn, onOtherScopes, ownerOf, seesAll, session,
 } from './session.js';
 import {showHelp, startShortcuts} from './shortcuts.js';
 import {setPage} from './title.js';
@@ -58,7 +58,7 @@ function prepare(route) {
         go('/sessions');
         return null;
     }
-    if (route.module === 'overview' && !hasAllLines()) { // it is about all lines
+    if (route.module === 'overview' && !seesAll()) { // it is about all lines and threads
         go('/inbox');
         return null;
     }

@@ -2,15 +2,15 @@
 // A page with an icon is an item of the navigation, below the title `section` if it has one, for
 // members with the scope `need`, or basic; every page whose path begins like an item's is marked
 // there. Pages with isPublic need no session; those with isWide use the whole width. A member who
-// has some lines only sees the items with ofLines.
+// has some lines or threads only sees the items with ofPart.
 export const PAGES = [
     {path: '/login/:link?', module: 'login', isPublic: true},
     {path: '/join/:invitation?', module: 'join', isPublic: true},
     {path: '/welcome', module: 'welcome'},
     {path: '/overview', module: 'overview', icon: 'overview'},
     {path: '/inbox/:thread?', module: 'inbox', icon: 'inbox', isWide: true, need: 'read',
-        ofLines: true},
-    {path: '/lines', module: 'lines', icon: 'lines', section: 'messaging', ofLines: true},
+        ofPart: true},
+    {path: '/lines', module: 'lines', icon: 'lines', section: 'messaging', ofPart: true},
     {path: '/setup', module: 'setup', icon: 'check', section: 'messaging', need: 'manage'},
     {path: '/templates', module: 'templates', icon: 'templates', section: 'messaging'},
     {path: '/templates/:name', module: 'template'},
@@ -31,9 +31,9 @@ export const PAGES = [
     {path: '/events/:id', module: 'event'},
     {path: '/requests', module: 'requests', icon: 'log', section: 'developers', need: 'events'},
     {path: '/members', module: 'members', icon: 'person', section: 'workspace', need: 'read',
-        ofLines: true},
+        ofPart: true},
     {path: '/tokens', module: 'tokens', icon: 'key', section: 'workspace', need: 'team',
-        ofLines: true},
+        ofPart: true},
     {path: '/trail', module: 'trail', icon: 'log', section: 'workspace', need: 'team'},
     {path: '/sessions', module: 'sessions'},
     {path: '/settings', module: 'settings'},
@@ -46,7 +46,7 @@ export function itemOf({path}) {
 }
 
 // The pages of the navigation. may(scope): whether the member has a scope.
-export function itemsOf(may, hasAllLines) {
+export function itemsOf(may, seesAll) {
     return PAGES.filter((page) => page.icon && may(page.need ?? 'basic')
-        && (hasAllLines || page.ofLines));
+        && (seesAll || page.ofPart));
 }

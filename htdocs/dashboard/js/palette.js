@@ -7,14 +7,14 @@ import {identityOf, nameOf} from './inbox/describe.js';
 import {itemOf, itemsOf} from './pages.js';
 import {go} from './router.js';
 import {isFound} from './search.js';
-import {hasAllLines, may} from './session.js';
+import {may, seesAll} from './session.js';
 import {dialog, errorBox} from './ui.js';
 
 const THREADS = 8; // conversations that are listed
 const SEARCH_AFTER = 200; // ms after the last letter
 
 function pageChoices() {
-    const pages = itemsOf(may, hasAllLines()).map((page) => [itemOf(page), page.icon]);
+    const pages = itemsOf(may, seesAll()).map((page) => [itemOf(page), page.icon]);
     return [...pages, ['sessions', 'person']].map(([name, picture]) => ({
         icon: picture, text: t(name === 'sessions' ? 'sessions.title' : `nav.${name}`),
         kind: t('palette.page'), run: () => go(`/${name}`),

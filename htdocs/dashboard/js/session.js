@@ -17,9 +17,9 @@ export function may(scope) {
     return Boolean(present?.member.scopes.includes(scope));
 }
 
-// Whether the member sees all lines, or some of them only.
-export function hasAllLines() {
-    return !present?.member.lineIds;
+// Whether the member sees all lines and threads, or some of them only.
+export function seesAll() {
+    return !present?.member.lineIds && !present?.member.ownThreadsOnly;
 }
 
 // Names the member and the workspace of a session: what a browser keeps belongs to both.
@@ -39,7 +39,7 @@ function mark(isThere) {
     document.cookie = `${MARK}=1; Max-Age=${isThere ? LONGEST : 0}; SameSite=Strict${secure}`;
 }
 
-// Called when a renewal found other scopes or lines, as after a change of the role.
+// Called when a renewal found other scopes, lines or threads, as after a change of the role.
 let scopesChanged = () => {};
 export function onOtherScopes(callback) {
     scopesChanged = callback;
@@ -51,7 +51,8 @@ async function renew() {
     if (present !== former)
         return; // it has ended meanwhile, or is another one
     present = answer;
-    const rightsOf = ({member: {scopes, lineIds}}) => JSON.stringify([scopes, lineIds]);
+    const rightsOf = ({member: {scopes, lineIds, ownThreadsOnly}}) =>
+        JSON.stringify([scopes, lineIds, ownThreadsOnly]);
     if (rightsOf(present) !== rightsOf(former))
         scopesChanged();
 }

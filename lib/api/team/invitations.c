@@ -43,19 +43,19 @@ static int reply_new(struct request *rq, const struct store_invitation *invitati
 int invitations_post(struct request *rq) {
     const struct caller *caller = rq->caller;
     unsigned char hash[CRYPTO_HASH_SIZE];
-    const enum role role = role_find(json_text(json_get(rq->json, "role"), rq->arena));
+    struct standing given = {.role = role_find(json_text(json_get(rq->json, "role"), rq->arena))};
     enum member_refusal refusal;
-    const char *line_ids;
     char id[ID_SIZE];
-    if (members_read_lines(rq, role, &line_ids))
+    if (members_read_limits(rq, true, &given))
         return -1;
     id_make(id, "inv_", rq->now);
     const struct store_invitation invitation = {
         .id = id,
         .user_id = caller->user.id,
         .email = json_text(json_get(rq->json, "email"), rq->arena),
-        .role = role,
-        .line_ids = line_ids,
+        .role = given.role,
+        .line_ids = given.line_ids,
+        .is_own_only = given.is_own_only,
         .made_by = caller->session.member_id,
         .created_by = caller->actor.name,
         .created_at = rq->now,
@@ -139,6 +139,7 @@ const struct field invitations_fields[] = {
      .example = "ben@example.org"},
     {ROLE_FIELD, .required = true},
     LINES_FIELD,
+    OWN_FIELD,
     {0},
 };
 

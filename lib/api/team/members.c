@@ -7,7 +7,7 @@
 #include "payload/lines_json.h"
 #include "store/second_factor.h"
 
-const struct field members_change_fields[] = {{ROLE_FIELD}, LINES_FIELD, {0}};
+const struct field members_change_fields[] = {{ROLE_FIELD}, LINES_FIELD, OWN_FIELD, {0}};
 
 int members_fail(struct request *rq, enum member_refusal refusal) {
     switch (refusal) {
@@ -21,6 +21,9 @@ int members_fail(struct request *rq, enum member_refusal refusal) {
                     "The member has lines, or would get some, that you do not have.");
     case MEMBER_OWNER_LINES:
         return fail(rq, CONFLICT, "An owner has all lines: send \"lineIds\": null too.");
+    case MEMBER_ALL_THREADS:
+        return fail(rq, CONFLICT,
+                    "An admin and an owner see all threads: send \"ownThreadsOnly\": false too.");
     case MEMBER_LAST_OWNER:
         return fail(rq, CONFLICT, "A workspace has at least one owner: make another one first.");
     case MEMBER_TOO_MANY:
@@ -45,19 +48,23 @@ const char *members_make_secret(struct request *rq, unsigned char hash[32]) {
     return text;
 }
 
-int members_read_lines(struct request *rq, enum role role, const char **line_ids) {
+int members_read_limits(struct request *rq, bool has_lines, struct standing *standing) {
     struct issues issues;
     request_start_issues(rq, &issues);
-    if (line_choice_read(rq, &issues, line_ids))
+    if (has_lines && line_choice_read(rq, &issues, &standing->line_ids))
         return -1;
-    if (*line_ids && role == ROLE_OWNER)
+    if (standing->line_ids && standing->role == ROLE_OWNER)
         issues_add(&issues, "lineIds", "invalid_value", "must be null: an owner has all lines");
+    standing->is_own_only = json_type(json_get(rq->json, "ownThreadsOnly")) == JSON_TRUE;
+    if (standing->is_own_only && standing->role >= ROLE_ADMIN)
+        issues_add(&issues, "ownThreadsOnly", "invalid_value",
+                   "must be false: an admin and an owner see all threads");
     return fail_on_issues(rq, &issues);
 }
 
 /* --- GET /v2/members --- */
 
-/* Email addresses, lines, and what protects the login, are shown to those who may change members,
+/* Email addresses, limits, and what protects the login, are shown to those who may change members,
  * and the own one; lines only if the caller has them, too. */
 static void write_member(struct json_writer *data, const struct caller *caller,
                          const struct store_member *member) {
@@ -72,6 +79,7 @@ static void write_member(struct json_writer *data, const struct caller *caller,
         json_write_bool(data, "hasFactor", member->has_factor);
         if (!member->line_ids || lines_are_within(member->line_ids, caller->view.line_ids))
             lines_json_write(data, "lineIds", member->line_ids);
+        json_write_bool(data, "ownThreadsOnly", member->is_own_only);
     }
     json_write_time(data, "createdAt", member->created_at);
     json_write_text(data, "createdBy", member->created_by);
@@ -129,11 +137,12 @@ static int reply_changed(struct request *rq, const char *member_id) {
     json_write_text(&data, "id", member_id);
     json_write_text(&data, "role", role_name(members[i].role));
     lines_json_write(&data, "lineIds", members[i].line_ids);
+    json_write_bool(&data, "ownThreadsOnly", members[i].is_own_only);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
-/* Whether the workspace has the member is said before what is wrong with the lines. */
+/* Whether the workspace has the member is said before what is wrong with the limits. */
 static int check_exists(struct request *rq, const char *id) {
     struct store_member *members;
     size_t count;
@@ -149,11 +158,15 @@ static int check_exists(struct request *rq, const char *id) {
 int members_patch(struct request *rq) {
     struct store_member_change change = change_of(rq);
     enum member_refusal refusal;
-    change.role = role_find(json_text(json_get(rq->json, "role"), rq->arena));
+    struct standing left = {.role = role_find(json_text(json_get(rq->json, "role"), rq->arena))};
     change.sets_lines = json_is(json_get(rq->json, "lineIds"));
-    if (change.sets_lines && (check_exists(rq, change.member_id) ||
-                              members_read_lines(rq, change.role, &change.line_ids)))
+    change.sets_own = json_is(json_get(rq->json, "ownThreadsOnly"));
+    if ((change.sets_lines || change.sets_own) &&
+        (check_exists(rq, change.member_id) || members_read_limits(rq, change.sets_lines, &left)))
         return -1;
+    change.role = left.role;
+    change.line_ids = left.line_ids;
+    change.is_own_only = left.is_own_only;
     request_release(rq); /* the answer reads what is written */
     enum store_result result = store_change_member(rq->caller->store, rq->arena, &change, &refusal);
     return check(rq, result, refusal) ? -1 : reply_changed(rq, change.member_id);

@@ -19,9 +19,14 @@ int members_delete_factor(struct request *rq);
 /* Fails the request with what a change of members was refused for: 403 or 409. Returns -1. */
 int members_fail(struct request *rq, enum member_refusal refusal);
 
-/* Reads the lines of the body for a member with this role; an owner has all. Returns 0, or -1 after
- * failing the request. */
-int members_read_lines(struct request *rq, enum role role, const char **line_ids);
+/* The field of the threads that a member sees. */
+#define OWN_FIELD                                                                                  \
+    { .name = "ownThreadsOnly", .type = FIELD_BOOLEAN }
+
+/* Reads what the body says that a member with the role of `standing` shall see: without `has_lines`
+ * its threads alone. An owner has all lines, an owner and an admin have all threads. Returns 0, or
+ * -1 after failing the request. */
+int members_read_limits(struct request *rq, bool has_lines, struct standing *standing);
 
 /* A new secret of a link: its text, whose SHA-256 is written to `hash`. */
 const char *members_make_secret(struct request *rq, unsigned char hash[32]);

@@ -2,6 +2,7 @@
 
 #include "store/deed.h"
 #include "store/inbox/change.h"
+#include "store/inbox/contact_find.h"
 #include "store/inbox/thread.h"
 
 enum { THREADS_AT_ONCE = 500 }; /* whose assignments one transaction ends, as retention does */
@@ -23,7 +24,8 @@ static bool read_assignee(struct store *store, struct arena *arena, const char *
 static bool write_assignee(struct store *store, const char *user_id, const char *thread_id,
                            const char *member_id) {
     static struct statement s = {
-        .sql = "UPDATE thread SET assignee_id = ?2, changed = ?3 WHERE id = ?1"};
+        .sql = "UPDATE thread SET assignee_id = ?2, changed = ?3, assigned_changed = ?3 "
+               "WHERE id = ?1"};
     int64_t change;
     return change_next(store, user_id, &change) &&
            sql_run(store, &s, TEXT(thread_id), TEXT(member_id), INTEGER(change));
@@ -80,14 +82,56 @@ enum store_result store_assign(struct store *store, struct arena *arena,
     struct thread_found thread;
     bool found = false;
     while (sql_transact(store)) {
+        /* a member who hands a thread on does not see it any more */
+        const bool may_be_done = found && sql_may_have_committed(store);
         if (assignment->member_id) /* the member may be removed at the same time */
             sql_lock(store, LOCK_USER, NULL, &assignment->member_id, 1);
         sql_lock(store, LOCK_COUNTERS, NULL, &assignment->view->user_id, 1);
         found = thread_find(store, assignment->view, assignment->thread_id, &thread);
         if (found)
             assign(store, arena, assignment, thread.id, assignee, refusal);
+        found |= may_be_done;
     }
     return sql_found(store, found);
+}
+
+/* Whether the thread of the contact that the identity leads to is another member's. */
+static bool is_of_colleague(struct store *store, const struct store_addressee *to,
+                            const char *identity) {
+    static struct statement s = {.sql = "SELECT id FROM thread WHERE line_id = ?1 AND contact_id = "
+                                        "(" CONTACT_ID_OF("?2", "?3") ") AND assignee_id <> ?4"};
+    char id[ID_SIZE];
+    if (!identity)
+        return false;
+    sql_start(store, &s, TEXT(to->line_id), TEXT(to->account_id), TEXT(identity),
+              TEXT(to->view->own_id));
+    return sql_read_id(store, &s, id);
+}
+
+bool assignment_is_of_colleague(struct store *store, const struct store_addressee *to) {
+    return to->view->own_id &&
+           (is_of_colleague(store, to, to->phone) || is_of_colleague(store, to, to->bsuid));
+}
+
+enum store_result store_is_of_colleague(struct store *store, const struct store_addressee *to,
+                                        bool *is_so) {
+    *is_so = assignment_is_of_colleague(store, to);
+    return sql_result(store);
+}
+
+enum store_result store_is_message_of_colleague(struct store *store, const struct store_view *view,
+                                                const char *line_id, const char *wamid,
+                                                bool *is_so) {
+    static struct statement s = {.sql = "SELECT t.id FROM message m JOIN thread t ON t.id = "
+                                        "m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2 "
+                                        "AND t.assignee_id <> ?3"};
+    char id[ID_SIZE];
+    *is_so = false;
+    if (view->own_id && wamid) {
+        sql_start(store, &s, TEXT(line_id), TEXT(wamid), TEXT(view->own_id));
+        *is_so = sql_read_id(store, &s, id);
+    }
+    return sql_result(store);
 }
 
 bool assignment_end_some(struct store *store, const char *user_id, const char *member_id,

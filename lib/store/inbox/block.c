@@ -18,25 +18,26 @@ static bool lock_contact(struct store *store, struct arena *arena, struct store_
     return false;
 }
 
-/* Whether the view has the line of the account that the block names, or it names none. */
+/* SQL: the lines of the blocks: those of the view, but not where the thread is a colleague's. */
+#define LINES                                                                                      \
+    "FROM line l WHERE l.account_id = ?2 AND (l.phone_number_id = ?3 OR ?3 IS NULL) "              \
+    "AND " HAS_LINE("?4", "l.id") " AND NOT EXISTS (SELECT 1 FROM thread t "                       \
+    "WHERE t.line_id = l.id AND t.contact_id = ?1 AND NOT " HAS_ASSIGNEE("?5", "t.assignee_id") ")"
+
+/* Whether the view has the line that the block names, or it names none. The parameters are those of
+ * write_blocks. */
 static bool has_line(struct store *store, const struct store_owner_block *block,
-                     const char *account_id) {
-    static struct statement s = {
-        .sql = "SELECT id FROM line WHERE phone_number_id = ?1 AND account_id = ?2"};
+                     const struct parameter parameters[5]) {
+    static struct statement s = {.sql = "SELECT l.id " LINES};
     char id[ID_SIZE];
     if (!block->phone_number_id)
         return true;
-    sql_start(store, &s, TEXT(block->phone_number_id), TEXT(account_id));
-    return sql_read_id(store, &s, id) && view_has_line(block->view, id);
+    sql_start_with(store, &s, parameters, 5);
+    return sql_read_id(store, &s, id);
 }
 
-/* SQL: the lines of the blocks. */
-#define LINES                                                                                      \
-    "FROM line l WHERE l.account_id = ?2 AND (l.phone_number_id = ?3 OR ?3 IS NULL) "              \
-    "AND (" IS_ONE_OF("l.id", "?4") " OR ?4 IS NULL)"
-
 /* Runs the statement, which writes the blocks, in a transaction. Its parameters: the contact, its
- * account, the line, the lines of the view, the user, now. */
+ * account, the line, the lines and the member of the view, the user, now. */
 static enum store_result write_blocks(struct store *store, struct arena *arena,
                                       struct store_owner_block *block, struct statement *s,
                                       size_t parameter_count) {
@@ -49,16 +50,19 @@ static enum store_result write_blocks(struct store *store, struct arena *arena,
                         contact_is_in_view(store, block->view, contact.id)
                     ? STORE_OK
                     : STORE_NOT_FOUND;
-        if (found == STORE_OK && !has_line(store, block, contact.account_id))
+        const struct parameter parameters[] = {
+            TEXT(contact.id),
+            TEXT(contact.account_id),
+            TEXT(block->phone_number_id),
+            TEXT(block->view->line_ids),
+            TEXT(block->view->own_id),
+            TEXT(block->view->user_id),
+            INTEGER(block->now),
+        };
+        if (found == STORE_OK && !has_line(store, block, parameters))
             found = STORE_CONFLICT;
         if (found != STORE_OK)
             continue;
-        const struct parameter parameters[] = {TEXT(contact.id),
-                                               TEXT(contact.account_id),
-                                               TEXT(block->phone_number_id),
-                                               TEXT(block->view->line_ids),
-                                               TEXT(block->view->user_id),
-                                               INTEGER(block->now)};
         sql_start_with(store, s, parameters, parameter_count);
         if (!sql_row(store, s) && !sql_failed(store) && sql_changes(store) > 0)
             change_contact(store, arena, contact.id);
@@ -72,9 +76,9 @@ enum store_result store_block(struct store *store, struct arena *arena,
                               struct store_owner_block *block) {
     static struct statement s = {
         .sql = "INSERT INTO contact_block (line_id, contact_id, user_id, created_at, identity) "
-               "SELECT l.id, ?1, ?5, ?6, (SELECT coalesce(c.bsuid, c.phone) FROM contact c "
+               "SELECT l.id, ?1, ?6, ?7, (SELECT coalesce(c.bsuid, c.phone) FROM contact c "
                "  WHERE c.id = ?1) " LINES " ON CONFLICT (line_id, contact_id) DO NOTHING"};
-    return write_blocks(store, arena, block, &s, 6);
+    return write_blocks(store, arena, block, &s, 7);
 }
 
 enum store_result store_unblock(struct store *store, struct arena *arena,
@@ -82,5 +86,5 @@ enum store_result store_unblock(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "DELETE FROM contact_block WHERE contact_id = ?1 AND line_id IN "
                "(SELECT l.id " LINES ")"};
-    return write_blocks(store, arena, block, &s, 4);
+    return write_blocks(store, arena, block, &s, 5);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/assignment.h"
 #include "store/inbox/contact_find.h"
 #include "store/inbox/thread.h"
 
@@ -50,6 +51,16 @@ static void read_other(struct store *store, struct arena *arena, const char *thr
     sql_stop(&s);
 }
 
+static bool is_of_colleague(struct store *store, const struct store_claim *claim) {
+    const struct store_view view = {.user_id = claim->user_id, .own_id = claim->own_id};
+    return assignment_is_of_colleague(store,
+                                      &(struct store_addressee){.view = &view,
+                                                                .account_id = claim->account_id,
+                                                                .line_id = claim->line_id,
+                                                                .phone = claim->phone,
+                                                                .bsuid = claim->bsuid});
+}
+
 enum store_result store_claim_thread(struct store *store, struct arena *arena,
                                      const struct store_claim *claim,
                                      struct store_claimant *other) {
@@ -57,7 +68,9 @@ enum store_result store_claim_thread(struct store *store, struct arena *arena,
     while (sql_transact(store)) {
         *other = (struct store_claimant){.has_answered = false};
         sql_lock(store, LOCK_COUNTERS, NULL, &claim->user_id, 1); /* the thread may be deleted */
-        if (thread_find(store, WHOLE_VIEW(claim->user_id), claim->thread_id, &thread) &&
+        other->is_of_colleague = is_of_colleague(store, claim);
+        if (!other->is_of_colleague &&
+            thread_find(store, WHOLE_VIEW(claim->user_id), claim->thread_id, &thread) &&
             is_answered(store, thread.id, claim) && take(store, thread.id, claim) &&
             !sql_changes(store))
             read_other(store, arena, thread.id, claim, other);

@@ -116,15 +116,13 @@ bool contact_find_of_user(struct store *store, struct arena *arena, const char *
 }
 
 bool contact_is_in_view(struct store *store, const struct store_view *view, const char *id) {
-    static struct statement s = {.sql = "SELECT line_id FROM thread WHERE contact_id = ?1"};
-    char line_id[ID_SIZE];
-    bool found = false;
-    if (!view->line_ids)
+    static struct statement s = {.sql = "SELECT t.id FROM thread t WHERE t.contact_id = ?1 AND " IN_VIEW(
+                                     "?2", "t.line_id", "?3", "t.assignee_id") " LIMIT 1"};
+    char thread_id[ID_SIZE];
+    if (view_is_whole(view))
         return true;
-    sql_start(store, &s, TEXT(id));
-    while (sql_row(store, &s))
-        found |= column_id(&s, 0, line_id) && view_has_line(view, line_id);
-    return found;
+    sql_start(store, &s, TEXT(id), TEXT(view->line_ids), TEXT(view->own_id));
+    return sql_read_id(store, &s, thread_id);
 }
 
 enum store_result store_find_contact(struct store *store, struct arena *arena,
@@ -151,22 +149,23 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
     static struct statement of_all = CONTACTS("c.id > ?2", "");
     static struct statement oldest = CONTACTS("c.account_id = ?3 AND c.id > ?2", "");
     static struct statement newest = CONTACTS("c.account_id = ?3 AND c.id < ?2", " DESC");
-    static struct statement of_lines =
-        CONTACTS("c.account_id = ?3 AND c.id < ?2 AND EXISTS (SELECT 1 FROM thread t "
-                 "WHERE t.contact_id = c.id AND " IS_ONE_OF("t.line_id", "?4") ")",
-                 " DESC");
-    const char *line_ids = filter->view ? filter->view->line_ids : NULL;
-    struct statement *s = line_ids                  ? &of_lines
+    static struct statement of_view = CONTACTS(
+        "c.account_id = ?3 AND c.id < ?2 AND EXISTS (SELECT 1 FROM thread t "
+        "WHERE t.contact_id = c.id AND " IN_VIEW("?4", "t.line_id", "?5", "t.assignee_id") ")",
+        " DESC");
+    const struct store_view *view = filter->view ? filter->view : WHOLE_VIEW(NULL);
+    const bool is_part = !view_is_whole(view);
+    struct statement *s = is_part                   ? &of_view
                           : !filter->account_id     ? &of_all
                           : filter->is_newest_first ? &newest
                                                     : &oldest;
     /* U+007F sorts after all ids */
-    const char *start = s == &newest || line_ids ? "\x7f" : "";
-    const struct parameter parameters[] = {INTEGER((int64_t)filter->limit),
-                                           TEXT(filter->after ? filter->after : start),
-                                           TEXT(filter->account_id), TEXT(line_ids)};
+    const char *start = s == &newest || is_part ? "\x7f" : "";
+    const struct parameter parameters[] = {
+        INTEGER((int64_t)filter->limit), TEXT(filter->after ? filter->after : start),
+        TEXT(filter->account_id), TEXT(view->line_ids), TEXT(view->own_id)};
     struct buffer rows = buffer_in(arena);
-    sql_start_with(store, s, parameters, line_ids ? 4 : filter->account_id ? 3 : 2);
+    sql_start_with(store, s, parameters, is_part ? 5 : filter->account_id ? 3 : 2);
     while (sql_row(store, s)) {
         const struct contact contact = contact_of_row(s, 0, arena);
         buffer_add(&rows, &contact, sizeof contact);
@@ -200,13 +199,21 @@ enum store_result store_list_contact_threads(struct store *store, struct arena *
     static struct statement s = {
         .sql = "SELECT t.id, t.line_id, l.phone_number_id, t.last_message_at FROM thread t "
                "JOIN line l ON l.id = t.line_id WHERE t.contact_id = ?1 ORDER BY t.id"};
+    static struct statement of_view = {
+        .sql = "SELECT t.id, t.line_id, l.phone_number_id, t.last_message_at FROM thread t "
+               "JOIN line l ON l.id = t.line_id WHERE t.contact_id = ?1 AND " IN_VIEW(
+                   "?2", "t.line_id", "?3", "t.assignee_id") " ORDER BY t.id"};
+    const struct parameter parameters[] = {TEXT(contact_id), TEXT(view->line_ids),
+                                           TEXT(view->own_id)};
+    const bool is_whole = view_is_whole(view);
+    struct statement *wanted = is_whole ? &s : &of_view;
     struct buffer rows = buffer_in(arena);
-    sql_start(store, &s, TEXT(contact_id));
-    while (sql_row(store, &s)) {
-        const struct contact_thread thread = {column_text(&s, 0, arena), column_text(&s, 1, arena),
-                                              column_text(&s, 2, arena), column_integer(&s, 3)};
-        if (view_has_line(view, thread.line_id))
-            buffer_add(&rows, &thread, sizeof thread);
+    sql_start_with(store, wanted, parameters, is_whole ? 1 : 3);
+    while (sql_row(store, wanted)) {
+        const struct contact_thread thread = {
+            column_text(wanted, 0, arena), column_text(wanted, 1, arena),
+            column_text(wanted, 2, arena), column_integer(wanted, 3)};
+        buffer_add(&rows, &thread, sizeof thread);
     }
     *threads = (struct contact_thread *)(void *)rows.p;
     *count = rows.n / sizeof **threads;

@@ -6,17 +6,9 @@
 
 static struct statement find[CONTACTS_SOUGHT_AT_ONCE];
 
-/* The id of the contact that the identity leads to. */
-#define ID_OF(account, identity)                                                                   \
-    "SELECT id FROM contact WHERE account_id = " account " AND phone = " identity                  \
-    " UNION ALL SELECT id FROM contact WHERE account_id = " account " AND bsuid = " identity       \
-    " UNION ALL SELECT id FROM contact WHERE account_id = " account                                \
-    " AND parent_bsuid = " identity " UNION ALL SELECT contact_id FROM contact_alias "             \
-    "WHERE account_id = " account " AND identity = " identity " LIMIT 1"
-
 void contact_start_find(struct store *store, size_t slot, const char *account_id,
                         const char *identity) {
-    static const struct statement s = {.sql = ID_OF("?1", "?2")};
+    static const struct statement s = {.sql = CONTACT_ID_OF("?1", "?2")};
     if (!find[slot].sql)
         find[slot] = s;
     sql_start(store, &find[slot], TEXT(account_id), TEXT(identity));
@@ -62,7 +54,7 @@ bool contact_upsert_alias(struct store *store, const char *account_id, const cha
 enum store_result store_is_blocked(struct store *store, const char *line_id, const char *account_id,
                                    const char *phone, const char *bsuid, bool *blocked) {
     static struct statement s = {.sql = "SELECT 1 FROM contact_block WHERE line_id = ?1 "
-                                        "AND contact_id = (" ID_OF("?2", "?3") ")"};
+                                        "AND contact_id = (" CONTACT_ID_OF("?2", "?3") ")"};
     const char *identities[] = {phone, bsuid};
     *blocked = false;
     for (size_t i = 0; i < 2 && !*blocked; i++) {

@@ -73,7 +73,8 @@ static void read_former_ids(struct store *store, struct arena *arena, struct inb
 static bool read_whole(struct store *store, struct arena *arena, const struct store_view *view,
                        const char *id, struct inbox_thread *thread) {
     read_thread(store, arena, view, id, thread);
-    if (!thread->id || !view_has_line(view, thread->line.id))
+    if (!thread->id || !view_has_line(view, thread->line.id) ||
+        !view_has_assignee(view, thread->assignee.id))
         return false;
     read_last_message(store, arena, thread);
     read_former_ids(store, arena, thread);
@@ -101,7 +102,7 @@ enum store_result inbox_find_thread(struct store *store, struct arena *arena,
 bool inbox_has_thread(struct store *store, struct arena *arena, const struct store_view *view,
                       const char *id) {
     struct inbox_thread thread;
-    return !view->line_ids || inbox_find_thread(store, arena, view, id, &thread) == STORE_OK;
+    return view_is_whole(view) || inbox_find_thread(store, arena, view, id, &thread) == STORE_OK;
 }
 
 /* --- lists --- */
@@ -130,14 +131,24 @@ static void add_keys(struct store *store, struct arena *arena, struct statement 
     }
 }
 
-/* Reads the threads whose keys the statement selects, which has been started. */
-static enum store_result read_listed(struct store *store, struct arena *arena,
-                                     const struct store_view *view, struct statement *s,
-                                     struct inbox_thread **threads, size_t *count) {
-    struct buffer keys = buffer_in(arena);
-    add_keys(store, arena, s, &keys);
-    return read_keys(store, arena, view, (const struct list_key *)(const void *)keys.p,
-                     keys.n / sizeof(struct list_key), threads, count);
+/* Adds the keys of threads that are wanted on a line, NULL: on any one. */
+typedef void key_adder(struct store *store, struct arena *arena, const struct inbox_filter *filter,
+                       const char *line_id, const struct list_key *after, struct buffer *keys);
+
+/* The same for a view, which may have the threads of one member and those of none: each of the two
+ * has its place in the indexes. */
+static void add_visible(struct store *store, struct arena *arena, const struct inbox_filter *filter,
+                        const char *line_id, const struct list_key *after, struct buffer *keys,
+                        key_adder *add) {
+    const char *const visible[] = {filter->view->own_id, ""};
+    struct inbox_filter part = *filter;
+    if (!filter->view->own_id)
+        add(store, arena, filter, line_id, after, keys);
+    for (size_t i = 0; filter->view->own_id && i < 2; i++) {
+        part.assignee = visible[i];
+        if (!filter->assignee || strcmp(filter->assignee, part.assignee) == 0)
+            add(store, arena, &part, line_id, after, keys);
+    }
 }
 
 /* --- threads that wait for an answer: those of each line that is not archived, merged --- */
@@ -176,7 +187,7 @@ static enum store_result list_waiting(struct store *store, struct arena *arena,
         return result;
     for (size_t i = 0; i < line_count; i++)
         if (!filter->line_id || strcmp(filter->line_id, lines[i].id) == 0)
-            add_waiting(store, arena, filter, lines[i].id, after, &rows);
+            add_visible(store, arena, filter, lines[i].id, after, &rows, add_waiting);
     struct list_key *keys = (struct list_key *)(void *)rows.p;
     const size_t n = rows.n / sizeof *keys;
     if (n)
@@ -249,7 +260,7 @@ static int compare_newest(const void *a, const void *b) {
     return compare_keys(b, a);
 }
 
-/* Of a choice of lines: those of each line, merged. */
+/* Of a choice of lines: those of each line. */
 static void add_of_lines(struct store *store, struct arena *arena,
                          const struct inbox_filter *filter, const struct list_key *after,
                          struct buffer *rows) {
@@ -259,9 +270,17 @@ static void add_of_lines(struct store *store, struct arena *arena,
                          &count) != STORE_OK)
         return;
     for (size_t i = 0; i < count; i++)
-        add_wanted(store, arena, filter, lines[i].id, after, rows);
-    if (rows->n)
-        qsort(rows->p, rows->n / sizeof(struct list_key), sizeof(struct list_key), compare_newest);
+        add_visible(store, arena, filter, lines[i].id, after, rows, add_wanted);
+}
+
+void inbox_list_keys(struct store *store, struct arena *arena, const struct inbox_filter *filter,
+                     const struct list_key *after, struct buffer *keys) {
+    if (filter->view->line_ids && !filter->line_id)
+        add_of_lines(store, arena, filter, after, keys);
+    else
+        add_visible(store, arena, filter, filter->line_id, after, keys, add_wanted);
+    if (!view_is_whole(filter->view) && keys->n)
+        qsort(keys->p, keys->n / sizeof(struct list_key), sizeof(struct list_key), compare_newest);
 }
 
 enum store_result inbox_list_threads(struct store *store, struct arena *arena,
@@ -271,13 +290,25 @@ enum store_result inbox_list_threads(struct store *store, struct arena *arena,
     struct buffer rows = buffer_in(arena);
     if (filter->is_waiting)
         return list_waiting(store, arena, filter, after, threads, count);
-    if (filter->view->line_ids && !filter->line_id)
-        add_of_lines(store, arena, filter, after, &rows);
-    else
-        add_wanted(store, arena, filter, filter->line_id, after, &rows);
+    inbox_list_keys(store, arena, filter, after, &rows);
     const size_t n = rows.n / sizeof(struct list_key);
     return read_keys(store, arena, filter->view, (const struct list_key *)(const void *)rows.p,
                      n < filter->limit ? n : filter->limit, threads, count);
+}
+
+/* --- changes --- */
+
+/* Reads the thread of a change: whole, or what is said of one that has left the view. False: it is
+ * on no line of the view. */
+static bool read_changed(struct store *store, struct arena *arena, const struct store_view *view,
+                         const char *id, struct inbox_thread *thread) {
+    if (read_whole(store, arena, view, id, thread))
+        return true;
+    if (!thread->id || !view_has_line(view, thread->line.id))
+        return false;
+    *thread = (struct inbox_thread){.id = thread->id, .change = thread->change, .is_hidden = true};
+    read_former_ids(store, arena, thread);
+    return true;
 }
 
 enum store_result inbox_list_changes(struct store *store, struct arena *arena,
@@ -286,14 +317,30 @@ enum store_result inbox_list_changes(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 AND changed > ?2 "
                "ORDER BY changed LIMIT ?3"};
-    static struct statement of_lines = {
-        .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 "
-               "AND " IS_ONE_OF("line_id", "?4") " AND changed > ?2 ORDER BY changed LIMIT ?3"};
+    static struct statement of_view = {
+        .sql = "SELECT id, changed FROM thread WHERE user_id = ?1 AND " HAS_LINE(
+            "?4",
+            "line_id") " AND (" HAS_ASSIGNEE("?5",
+                                             "assignee_id") " OR "
+                                                            "assigned_changed > ?2) AND changed > "
+                                                            "?2 ORDER BY changed LIMIT ?3"};
     const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(after),
-                                           INTEGER((int64_t)limit), TEXT(view->line_ids)};
-    struct statement *wanted = view->line_ids ? &of_lines : &s;
-    sql_start_with(store, wanted, parameters, view->line_ids ? 4 : 3);
-    return read_listed(store, arena, view, wanted, threads, count);
+                                           INTEGER((int64_t)limit), TEXT(view->line_ids),
+                                           TEXT(view->own_id)};
+    const bool is_whole = view_is_whole(view);
+    struct statement *wanted = is_whole ? &s : &of_view;
+    struct buffer keys = buffer_in(arena), rows = buffer_in(arena);
+    sql_start_with(store, wanted, parameters, is_whole ? 3 : 5);
+    add_keys(store, arena, wanted, &keys);
+    const struct list_key *key = (const struct list_key *)(const void *)keys.p;
+    for (size_t i = 0; i < keys.n / sizeof *key; i++) {
+        struct inbox_thread thread;
+        if (read_changed(store, arena, view, key[i].id, &thread))
+            buffer_add(&rows, &thread, sizeof thread);
+    }
+    *threads = (struct inbox_thread *)(void *)rows.p;
+    *count = rows.n / sizeof **threads;
+    return sql_result(store);
 }
 
 /* --- counts --- */
@@ -317,12 +364,14 @@ enum store_result inbox_list_changes(struct store *store, struct arena *arena,
 enum store_result inbox_count(struct store *store, const struct store_view *view,
                               struct inbox_counts *counts) {
     static struct statement s = {.sql = COUNTED("")};
-    static struct statement of_lines = {.sql = COUNTED(IS_ONE_OF("line_id", "?3") " AND ")};
+    static struct statement of_view = {
+        .sql = COUNTED(IN_VIEW("?3", "line_id", "?4", "assignee_id") " AND ")};
     const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(COUNTED_MOST),
-                                           TEXT(view->line_ids)};
-    struct statement *wanted = view->line_ids ? &of_lines : &s;
+                                           TEXT(view->line_ids), TEXT(view->own_id)};
+    const bool is_whole = view_is_whole(view);
+    struct statement *wanted = is_whole ? &s : &of_view;
     *counts = (struct inbox_counts){.waiting_since = INT64_MAX};
-    sql_start_with(store, wanted, parameters, view->line_ids ? 3 : 2);
+    sql_start_with(store, wanted, parameters, is_whole ? 2 : 4);
     if (sql_row(store, wanted)) {
         *counts = (struct inbox_counts){.unread = column_integer(wanted, 0),
                                         .failed = column_integer(wanted, 1),

@@ -3,6 +3,7 @@
 
 #include "engine/sql.h"
 #include "store/contact.h"
+#include "store/inbox/thread.h"
 #include "store/message.h"
 
 struct message message_of_row(struct statement *s, struct arena *arena) {
@@ -124,21 +125,23 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
         .sql = "SELECT " MESSAGE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
                "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 "
                "WHERE a.user_id = ?2 ORDER BY m.id DESC LIMIT 1"};
-    static struct statement by_wamid_of_lines = {
+    static struct statement by_wamid_of_view = {
         .sql = "SELECT " MESSAGE_COLUMNS " FROM account a JOIN line l ON l.account_id = a.id "
-               "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 "
-               "WHERE a.user_id = ?2 AND " IS_ONE_OF("l.id", "?3") " ORDER BY m.id DESC LIMIT 1"};
-    const bool is_of_lines = !id && view->line_ids;
-    struct statement *s = id ? &by_id : is_of_lines ? &by_wamid_of_lines : &by_wamid;
+               "JOIN message m ON m.line_id = l.id AND m.wamid = ?1 JOIN thread t "
+               "ON t.id = m.thread_id WHERE a.user_id = ?2 AND " IN_VIEW(
+                   "?3", "l.id", "?4", "t.assignee_id") " ORDER BY m.id DESC LIMIT 1"};
+    const bool is_part = !id && !view_is_whole(view);
+    struct statement *s = id ? &by_id : is_part ? &by_wamid_of_view : &by_wamid;
     const struct parameter parameters[] = {TEXT(id ? id : wamid), TEXT(view->user_id),
-                                           TEXT(view->line_ids)};
-    sql_start_with(store, s, parameters, is_of_lines ? 3 : 2);
+                                           TEXT(view->line_ids), TEXT(view->own_id)};
+    sql_start_with(store, s, parameters, is_part ? 4 : 2);
     bool found = sql_row(store, s);
     if (found) {
         *message = message_of_row(s, arena);
         sql_stop(s);
     }
-    return sql_found(store, found && view_has_line(view, message->line_id));
+    return sql_found(store, found && view_has_line(view, message->line_id) &&
+                                thread_is_open(store, view, message->thread_id));
 }
 
 /* One step in the index for each line of the user. */

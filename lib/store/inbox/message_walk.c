@@ -70,27 +70,34 @@ static bool compare_thread(struct message_walk *walk, const char *thread_id, str
     return false;
 }
 
+/* Reads the keys of the next threads of a view that has not all. */
+static size_t read_visible(struct message_walk *walk, const struct list_key *after,
+                           struct list_key threads[THREADS_AT_ONCE]) {
+    const struct inbox_filter filter = {.view = walk->wanted->view, .limit = THREADS_AT_ONCE};
+    struct buffer keys = buffer_in(walk->arena);
+    inbox_list_keys(walk->store, walk->arena, &filter, after, &keys);
+    const size_t count = keys.n / sizeof *threads;
+    const size_t n = count < THREADS_AT_ONCE ? count : THREADS_AT_ONCE;
+    if (n)
+        memcpy(threads, keys.p, n * sizeof *threads);
+    return n;
+}
+
 /* Reads the keys of the next threads. */
 static size_t read_threads(struct message_walk *walk, const struct list_key *after,
                            struct list_key threads[THREADS_AT_ONCE]) {
     static struct statement s = {.sql = "SELECT last_message_at, id FROM thread WHERE user_id = ?1 "
                                         "AND (last_message_at, id) < (?2, ?3) "
                                         "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
-    static struct statement of_lines = {
-        .sql = "SELECT last_message_at, id FROM thread WHERE user_id = ?1 "
-               "AND (last_message_at, id) < (?2, ?3) AND " IS_ONE_OF(
-                   "line_id", "?5") " "
-                                    "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
     const struct store_view *view = walk->wanted->view;
-    const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(after->number),
-                                           TEXT(after->id), INTEGER(THREADS_AT_ONCE),
-                                           TEXT(view->line_ids)};
-    struct statement *wanted = view->line_ids ? &of_lines : &s;
     size_t n = 0;
-    sql_start_with(walk->store, wanted, parameters, view->line_ids ? 5 : 4);
-    while (sql_row(walk->store, wanted)) {
-        threads[n].number = column_integer(wanted, 0);
-        threads[n++].id = column_text(wanted, 1, walk->arena);
+    if (!view_is_whole(view))
+        return read_visible(walk, after, threads);
+    sql_start(walk->store, &s, TEXT(view->user_id), INTEGER(after->number), TEXT(after->id),
+              INTEGER(THREADS_AT_ONCE));
+    while (sql_row(walk->store, &s)) {
+        threads[n].number = column_integer(&s, 0);
+        threads[n++].id = column_text(&s, 1, walk->arena);
     }
     return n;
 }

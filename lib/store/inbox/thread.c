@@ -147,6 +147,16 @@ bool thread_recount(struct store *store, const char *id) {
 
 /* --- one thread --- */
 
+bool thread_is_open(struct store *store, const struct store_view *view, const char *id) {
+    static struct statement s = {.sql = "SELECT id FROM thread WHERE id = ?1 "
+                                        "AND (assignee_id IS NULL OR assignee_id = ?2)"};
+    char found[ID_SIZE];
+    if (!view->own_id)
+        return true;
+    sql_start(store, &s, TEXT(id), TEXT(view->own_id));
+    return sql_read_id(store, &s, found);
+}
+
 bool thread_find(struct store *store, const struct store_view *view, const char *id,
                  struct thread_found *found) {
 #define FOUND_COLUMNS                                                                              \
@@ -167,7 +177,7 @@ bool thread_find(struct store *store, const struct store_view *view, const char 
     found->done_at = column_time(&s, 5);
     column_id(&s, 6, line_id);
     sql_stop(&s);
-    return view_has_line(view, line_id);
+    return view_has_line(view, line_id) && thread_is_open(store, view, found->id);
 }
 
 /* --- messages of a thread --- */

@@ -53,6 +53,9 @@ struct thread_found {
 bool thread_find(struct store *store, const struct store_view *view, const char *id,
                  struct thread_found *found);
 
+/* Whether the thread is assigned to none, or to a member whose threads the view has. */
+bool thread_is_open(struct store *store, const struct store_view *view, const char *id);
+
 /* Sets the number of the last change of a thread. False on failure. */
 bool thread_change(struct store *store, const char *id, int64_t change);
 

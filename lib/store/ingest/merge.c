@@ -40,15 +40,20 @@ static bool take_change(const struct merge *m, int64_t *change) {
     return sql_read_id(m->store, &s, user_id) && change_next(m->store, user_id, change);
 }
 
-/* Moves the messages of double threads. All get one number of a change. */
+/* Moves the messages of double threads. All get one number of a change. The threads get it as that
+ * of their assignee, because a member may have seen one of the two and not see the other. */
 static bool move_messages(const struct merge *m, const char *from, const char *to) {
     static struct statement s = {
         .sql = "UPDATE message SET changed = ?3, thread_id = (SELECT t.id FROM thread t "
                "  WHERE t.contact_id = ?2 AND t.line_id = message.line_id) "
                "WHERE thread_id IN " DOUBLE_THREADS};
+    static struct statement assigned = {
+        .sql = "UPDATE thread SET assigned_changed = ?3 WHERE contact_id = ?2 AND EXISTS "
+               "(SELECT 1 FROM thread f WHERE f.line_id = thread.line_id AND f.contact_id = ?1)"};
     int64_t change;
     return take_change(m, &change) &&
-           sql_run_later(m->store, &s, TEXT(from), TEXT(to), INTEGER(change));
+           sql_run_later(m->store, &s, TEXT(from), TEXT(to), INTEGER(change)) &&
+           sql_run_later(m->store, &assigned, TEXT(from), TEXT(to), INTEGER(change));
 }
 
 /* Moves all rows of the contact `from` to the contact `to` and deletes `from`. Two threads of one

@@ -20,10 +20,11 @@ const struct export_list export_members = {
                 {"role", EXPORT_TEXT},
                 {"createdAt", EXPORT_TIME},
                 {"createdBy", EXPORT_TEXT},
-                {"lineIds", EXPORT_WORDS}},
+                {"lineIds", EXPORT_WORDS},
+                {"ownThreadsOnly", EXPORT_BOOL}},
     .statement = &(struct statement){
         .sql = "SELECT m.member_id, p.email, p.name, m.role, m.created_at, m.created_by, "
-               "m.line_ids "
+               "m.line_ids, m.own_threads "
                "FROM membership m JOIN member p ON p.id = m.member_id WHERE m.user_id = ?1 "
                "AND m.member_id > ?2 ORDER BY m.member_id LIMIT ?3"}};
 

@@ -133,15 +133,19 @@ enum store_result store_list_removals(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT thread_id, before_at, changed FROM thread_removal WHERE user_id = ?1 "
                "AND changed > ?2 ORDER BY changed LIMIT ?3"};
-    static struct statement of_lines = {
+    static struct statement of_view = {
         .sql = "SELECT thread_id, before_at, changed FROM thread_removal r WHERE user_id = ?1 "
                "AND changed > ?2 AND NOT EXISTS (SELECT 1 FROM thread t WHERE t.id = r.thread_id "
-               "AND NOT (" IS_ONE_OF("t.line_id", "?4") ")) ORDER BY changed LIMIT ?3"};
+               "AND NOT (" IN_VIEW("?4", "t.line_id", "?5",
+                                   "t.assignee_id") ")) "
+                                                    "ORDER BY changed LIMIT ?3"};
     const struct parameter parameters[] = {TEXT(view->user_id), INTEGER(after),
-                                           INTEGER((int64_t)limit), TEXT(view->line_ids)};
-    struct statement *wanted = view->line_ids ? &of_lines : &s;
+                                           INTEGER((int64_t)limit), TEXT(view->line_ids),
+                                           TEXT(view->own_id)};
+    const bool is_whole = view_is_whole(view);
+    struct statement *wanted = is_whole ? &s : &of_view;
     struct buffer found = buffer_in(arena);
-    sql_start_with(store, wanted, parameters, view->line_ids ? 4 : 3);
+    sql_start_with(store, wanted, parameters, is_whole ? 3 : 5);
     while (sql_row(store, wanted)) {
         const struct store_removal row = {column_text(wanted, 0, arena), column_time(wanted, 1),
                                           column_integer(wanted, 2)};

@@ -83,7 +83,7 @@ enum store_result store_authenticate_scoped(struct store *store, struct arena *a
 /* The member's columns follow those of the session. */
 #define SESSION_COLUMNS                                                                            \
     "s.id, s.created_at, s.confirmed_at, s.last_seen_at, s.expires_at, s.is_by_link, "             \
-    "m.id, m.email, m.name, ms.role, ms.line_ids, u.requires_factor, "                             \
+    "m.id, m.email, m.name, ms.role, ms.line_ids, ms.own_threads, u.requires_factor, "             \
     "EXISTS (SELECT 1 FROM factor f WHERE f.member_id = m.id AND f.confirmed_at IS NOT NULL) "
 
 static struct store_session read_session(struct statement *s, int first, struct arena *arena) {
@@ -99,8 +99,9 @@ static struct store_session read_session(struct statement *s, int first, struct 
         .member_name = column_text(s, first + 8, arena),
         .role = column_text(s, first + 9, arena),
         .line_ids = column_text(s, first + 10, arena),
-        .requires_factor = column_integer(s, first + 11) != 0,
-        .has_factor = column_integer(s, first + 12) != 0,
+        .is_own_only = column_integer(s, first + 11) != 0,
+        .requires_factor = column_integer(s, first + 12) != 0,
+        .has_factor = column_integer(s, first + 13) != 0,
     };
 }
 

@@ -29,7 +29,8 @@ static bool replace(struct store *store, const struct store_invitation *invitati
         .sql = "DELETE FROM invitation WHERE user_id = ?1 AND email = ?2 AND id <> ?3"};
     static struct statement add = {
         .sql = "INSERT INTO invitation (id, user_id, hash, email, role, made_by, created_by, "
-               "created_at, expires_at, line_ids) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+               "created_at, expires_at, line_ids, own_threads) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
                "ON CONFLICT (id) DO NOTHING"};
     return sql_run(store, &end, TEXT(invitation->user_id), TEXT(invitation->email),
                    TEXT(invitation->id)) &&
@@ -37,7 +38,7 @@ static bool replace(struct store *store, const struct store_invitation *invitati
                    TEXT(invitation->email), TEXT(role_name(invitation->role)),
                    TEXT(invitation->made_by), TEXT(invitation->created_by),
                    INTEGER(invitation->created_at), INTEGER(invitation->expires_at),
-                   TEXT(invitation->line_ids));
+                   TEXT(invitation->line_ids), INTEGER(invitation->is_own_only));
 }
 
 /* Why the maker may not give what the invitation says. */
@@ -45,10 +46,11 @@ static enum member_refusal refusal_of(struct store *store, struct arena *arena,
                                       const struct store_invitation *invitation) {
     const struct standing own =
         member_standing(store, arena, invitation->user_id, invitation->made_by);
-    return !role_may_give(own.role, invitation->role)              ? MEMBER_ABOVE
-           : !lines_are_within(invitation->line_ids, own.line_ids) ? MEMBER_OTHER_LINES
-           : !has_room(store, invitation)                          ? MEMBER_TOO_MANY
-                                                                   : MEMBER_NOT_REFUSED;
+    return !role_may_give(own.role, invitation->role)                  ? MEMBER_ABOVE
+           : !lines_are_within(invitation->line_ids, own.line_ids)     ? MEMBER_OTHER_LINES
+           : invitation->role >= ROLE_ADMIN && invitation->is_own_only ? MEMBER_ALL_THREADS
+           : !has_room(store, invitation)                              ? MEMBER_TOO_MANY
+                                                                       : MEMBER_NOT_REFUSED;
 }
 
 enum store_result store_insert_invitation(struct store *store, struct arena *arena,
@@ -80,7 +82,7 @@ enum store_result store_list_invitations(struct store *store, struct arena *aren
                                          const struct store_view *view,
                                          struct store_invitation **invitations, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT id, email, role, created_by, created_at, expires_at, line_ids "
+        .sql = "SELECT id, email, role, created_by, created_at, expires_at, line_ids, own_threads "
                "FROM invitation WHERE user_id = ?1 ORDER BY id"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(view->user_id));
@@ -94,6 +96,7 @@ enum store_result store_list_invitations(struct store *store, struct arena *aren
             .created_at = column_integer(&s, 4),
             .expires_at = column_integer(&s, 5),
             .line_ids = column_text(&s, 6, arena),
+            .is_own_only = column_integer(&s, 7) != 0,
         };
         if (lines_are_within(invitation.line_ids, view->line_ids))
             buffer_add(&rows, &invitation, sizeof invitation);
@@ -142,7 +145,7 @@ struct accepted {
 static bool find(struct store *store, struct arena *arena, const unsigned char *hash, int64_t now,
                  struct accepted *found) {
     static struct statement s = {
-        .sql = "SELECT id, user_id, role, line_ids, email, created_by FROM invitation "
+        .sql = "SELECT id, user_id, role, line_ids, email, created_by, own_threads FROM invitation "
                "WHERE hash = ?1 AND expires_at > ?2"};
     sql_start(store, &s, HASH(hash), INTEGER(now));
     if (!sql_row(store, &s))
@@ -150,7 +153,8 @@ static bool find(struct store *store, struct arena *arena, const unsigned char *
     *found = (struct accepted){
         .id = column_text(&s, 0, arena),
         .user_id = column_text(&s, 1, arena),
-        .standing = {role_find(column_text(&s, 2, arena)), column_text(&s, 3, arena)},
+        .standing = {role_find(column_text(&s, 2, arena)), column_text(&s, 3, arena),
+                     column_integer(&s, 6) != 0},
         .email = column_text(&s, 4, arena),
         .created_by = column_text(&s, 5, arena),
     };
@@ -187,6 +191,7 @@ static bool enter(struct store *store, const struct store_acceptance *acceptance
                                             .password = acceptance->password,
                                             .role = invitation->standing.role,
                                             .line_ids = invitation->standing.line_ids,
+                                            .is_own_only = invitation->standing.is_own_only,
                                             .created_by = invitation->created_by,
                                             .now = acceptance->now};
     return member_enter(store, &member, is_known, refusal) &&

@@ -14,7 +14,7 @@ enum store_result store_list_members(struct store *store, struct arena *arena, c
     static struct statement s = {
         .sql = "SELECT m.id, m.email, m.name, ms.role, ms.created_at, ms.created_by, EXISTS "
                "(SELECT 1 FROM factor WHERE member_id = m.id AND confirmed_at IS NOT NULL), "
-               "ms.line_ids "
+               "ms.line_ids, ms.own_threads "
                "FROM membership ms JOIN member m ON m.id = ms.member_id WHERE ms.user_id = ?1 "
                "ORDER BY ms.created_at, m.id"};
     struct buffer rows = buffer_in(arena);
@@ -29,6 +29,7 @@ enum store_result store_list_members(struct store *store, struct arena *arena, c
             .created_by = column_text(&s, 5, arena),
             .has_factor = column_integer(&s, 6) != 0,
             .line_ids = column_text(&s, 7, arena),
+            .is_own_only = column_integer(&s, 8) != 0,
         };
         buffer_add(&rows, &member, sizeof member);
     }
@@ -89,14 +90,16 @@ enum role member_role(struct store *store, const char *user_id, const char *memb
 struct standing member_standing(struct store *store, struct arena *arena, const char *user_id,
                                 const char *member_id) {
     static struct statement s = {
-        .sql = "SELECT role, line_ids FROM membership WHERE user_id = ?1 AND member_id = ?2"};
+        .sql = "SELECT role, line_ids, own_threads FROM membership WHERE user_id = ?1 "
+               "AND member_id = ?2"};
     struct standing found = {.role = ROLE_NONE};
     if (!member_id)
         return (struct standing){.role = ROLE_OWNER};
     sql_start(store, &s, TEXT(user_id), TEXT(member_id));
     if (!sql_row(store, &s))
         return found;
-    found = (struct standing){role_find(column_text(&s, 0, arena)), column_text(&s, 1, arena)};
+    found = (struct standing){role_find(column_text(&s, 0, arena)), column_text(&s, 1, arena),
+                              column_integer(&s, 2) != 0};
     sql_stop(&s);
     return found;
 }
@@ -147,7 +150,7 @@ bool member_enter(struct store *store, const struct store_new_member *member, bo
                   enum member_refusal *refusal) {
     static struct statement s = {
         .sql = "INSERT INTO membership (user_id, member_id, role, created_at, created_by, "
-               "line_ids) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+               "line_ids, own_threads) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
                "ON CONFLICT (user_id, member_id) DO NOTHING"};
     if (!has_room(store, member)) {
         *refusal = MEMBER_TOO_MANY;
@@ -156,7 +159,7 @@ bool member_enter(struct store *store, const struct store_new_member *member, bo
     return (is_known || insert_member(store, member)) &&
            sql_run(store, &s, TEXT(member->user_id), TEXT(member->id),
                    TEXT(role_name(member->role)), INTEGER(member->now), TEXT(member->created_by),
-                   TEXT(member->line_ids));
+                   TEXT(member->line_ids), INTEGER(member->is_own_only));
 }
 
 /* --- changes --- */
@@ -217,7 +220,7 @@ struct turn {
 
 static void start_removal(struct store *store, struct arena *arena, struct turn *turn) {
     turn->present = lock_both(store, arena, turn->change, &turn->own);
-    turn->left = (struct standing){ROLE_NONE, turn->present.line_ids};
+    turn->left = (struct standing){.role = ROLE_NONE, .line_ids = turn->present.line_ids};
 }
 
 static void start_change(struct store *store, struct arena *arena, struct turn *turn) {
@@ -228,6 +231,8 @@ static void start_change(struct store *store, struct arena *arena, struct turn *
         turn->left.role = change->role;
     if (change->sets_lines)
         turn->left.line_ids = change->line_ids;
+    if (change->sets_own)
+        turn->left.is_own_only = change->is_own_only;
 }
 
 static enum member_refusal refusal_of(struct store *store, const struct turn *turn) {
@@ -239,6 +244,8 @@ static enum member_refusal refusal_of(struct store *store, const struct turn *tu
         return MEMBER_OTHER_LINES;
     if (left->role == ROLE_OWNER && left->line_ids)
         return MEMBER_OWNER_LINES;
+    if (left->role >= ROLE_ADMIN && left->is_own_only)
+        return MEMBER_ALL_THREADS;
     if (present->role == ROLE_OWNER && left->role != ROLE_OWNER &&
         !has_other_owner(store, turn->change->user_id, turn->change->member_id))
         return MEMBER_LAST_OWNER;
@@ -286,18 +293,20 @@ static bool end_assignments(struct store *store, const struct turn *turn, bool *
 }
 
 static bool write_standing(struct store *store, const struct turn *turn) {
-    static struct statement s = {.sql = "UPDATE membership SET role = ?3, line_ids = ?4 "
-                                        "WHERE user_id = ?1 AND member_id = ?2"};
+    static struct statement s = {.sql = "UPDATE membership SET role = ?3, line_ids = ?4, "
+                                        "own_threads = ?5 WHERE user_id = ?1 AND member_id = ?2"};
     const struct store_member_change *change = turn->change;
     return sql_run(store, &s, TEXT(change->user_id), TEXT(change->member_id),
-                   TEXT(role_name(turn->left.role)), TEXT(turn->left.line_ids));
+                   TEXT(role_name(turn->left.role)), TEXT(turn->left.line_ids),
+                   INTEGER(turn->left.is_own_only));
 }
 
 static bool leave_trail(struct store *store, const struct turn *turn) {
     const struct store_member_change *change = turn->change;
     const struct lines_change lines = {turn->present.line_ids, turn->left.line_ids};
-    return change->sets_lines ? store_trail_lines(store, change->user_id, change->member_id, &lines)
-                              : store_trail(store, change->user_id, change->member_id);
+    const struct own_change own = {turn->present.is_own_only, turn->left.is_own_only};
+    return store_trail_limits(store, change->user_id, change->member_id,
+                              change->sets_lines ? &lines : NULL, change->sets_own ? &own : NULL);
 }
 
 /* Changes role and lines, or ends assignments if there are more than one transaction ends:

@@ -101,7 +101,7 @@ enum store_result store_change_scoped_token(struct store *store, struct arena *a
     while (sql_transact(store)) {
         found = find_locked(store, arena, view, id, &lines.from) && write_change(store, id, change);
         if (found && change->sets_lines)
-            store_trail_lines(store, view->user_id, id, &lines);
+            store_trail_limits(store, view->user_id, id, &lines, NULL);
         else if (found)
             store_trail(store, view->user_id, id);
     }

@@ -19,10 +19,31 @@ static bool insert_row(struct store *store, const struct store_outgoing *row) {
                    INTEGER(row->created_at));
 }
 
-enum store_result store_insert_outgoing(struct store *store, const struct store_outgoing *row) {
-    while (sql_transact(store))
-        insert_row(store, row);
-    return sql_result(store);
+static bool has_row(struct store *store, const char *id) {
+    static struct statement s = {.sql = "SELECT id FROM outgoing WHERE id = ?1"};
+    char found[ID_SIZE];
+    sql_start(store, &s, TEXT(id));
+    return sql_read_id(store, &s, found);
+}
+
+/* Whether the row must not be inserted. One that is there was inserted when it was allowed. An
+ * assignment that commits after this read is one after the insertion. */
+static bool is_refused(struct store *store, const struct store_addressee *to, const char *id) {
+    return assignment_is_of_colleague(store, to) && !has_row(store, id);
+}
+
+enum store_result store_insert_outgoing(struct store *store, const struct store_addressee *to,
+                                        const struct store_outgoing *row) {
+    bool refused = false;
+    while (sql_transact(store)) {
+        refused = is_refused(store, to, row->id);
+        if (!refused)
+            insert_row(store, row);
+    }
+    const enum store_result result = sql_result(store);
+    if (result != STORE_OK || !refused)
+        return result;
+    return sql_refuse(store, STORE_CONFLICT, "the thread of the row %s is a colleague's", row->id);
 }
 
 /* Marks the row that `row` sends again. The mark stays when `row` is deleted: else it could be sent
@@ -38,19 +59,24 @@ static bool mark_retried(struct store *store, const struct store_outgoing *row, 
     return true;
 }
 
-enum store_result store_retry_outgoing(struct store *store, const struct store_outgoing *row) {
+enum store_result store_retry_outgoing(struct store *store, const struct store_addressee *to,
+                                       const struct store_outgoing *row, bool *is_of_colleague) {
     bool is_free = false;
-    while (sql_transact(store))
-        if (mark_retried(store, row, &is_free) && is_free && insert_row(store, row))
+    while (sql_transact(store)) {
+        is_free = false;
+        *is_of_colleague = is_refused(store, to, row->id);
+        if (!*is_of_colleague && mark_retried(store, row, &is_free) && is_free &&
+            insert_row(store, row))
             store_trail(store, row->user_id, row->retry_of);
+    }
     const enum store_result result = sql_result(store);
     if (result != STORE_OK || is_free)
         return result;
     return sql_refuse(store, STORE_CONFLICT, "the row %s cannot be sent again", row->retry_of);
 }
 
-enum store_result store_cancel_outgoing(struct store *store, const char *user_id, const char *id,
-                                        int64_t now) {
+enum store_result store_cancel_outgoing(struct store *store, const struct store_view *view,
+                                        const char *id, int64_t now) {
     static struct campaign_transition row = {
         {.sql = "UPDATE outgoing SET state = 'cancelled', finished_at = ?3 WHERE id = ?1 "
                 "AND user_id = ?2 AND state = 'queued' RETURNING campaign_id"},
@@ -58,10 +84,15 @@ enum store_result store_cancel_outgoing(struct store *store, const char *user_id
         "cancelled"};
     static struct statement look = {
         .sql = "SELECT state = ?3 FROM outgoing WHERE id = ?1 AND user_id = ?2"};
-    enum store_result outcome = STORE_OK;
+    const char *user_id = view->user_id;
+    enum store_result outcome = STORE_NOT_FOUND;
     while (sql_transact(store)) {
+        const bool may_be_done = outcome == STORE_OK && sql_may_have_committed(store);
         bool exists = true;
         size_t cancelled = 0;
+        outcome = STORE_NOT_FOUND;
+        if (!may_be_done && !outgoing_is_shown(store, view, id))
+            continue;
         outcome = STORE_OK;
         if (!campaign_count_run(store, &row, &cancelled, TEXT(id), TEXT(user_id), INTEGER(now)))
             continue;

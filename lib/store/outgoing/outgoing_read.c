@@ -1,5 +1,7 @@
 #include "store/outgoing/outgoing_read.h"
 
+#include "store/inbox/contact_find.h"
+
 struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) {
     return (struct store_outgoing){
         .id = column_text(s, 0, arena),
@@ -49,6 +51,23 @@ bool outgoing_is_in_state(struct store *store, struct statement *s, const char *
     return is_so;
 }
 
+/* SQL: whether a view with this own_id has the row `o`. */
+#define IS_SHOWN_TO(own)                                                                           \
+    "(o.by_id = " own " OR NOT EXISTS (SELECT 1 FROM thread t WHERE t.line_id = o.line_id "        \
+    "AND t.contact_id = (" CONTACT_ID_OF("o.account_id",                                           \
+                                         "o.recipient") ") "                                       \
+                                                        "AND t.assignee_id <> " own "))"
+
+bool outgoing_is_shown(struct store *store, const struct store_view *view, const char *id) {
+    static struct statement s = {.sql = "SELECT o.id FROM outgoing o WHERE o.id = ?1 "
+                                        "AND " IS_SHOWN_TO("?2")};
+    char found[ID_SIZE];
+    if (!view->own_id)
+        return true;
+    sql_start(store, &s, TEXT(id), TEXT(view->own_id));
+    return sql_read_id(store, &s, found);
+}
+
 enum store_result store_find_outgoing(struct store *store, struct arena *arena,
                                       const struct store_view *view, const char *id,
                                       struct store_outgoing *row) {
@@ -61,7 +80,8 @@ enum store_result store_find_outgoing(struct store *store, struct arena *arena,
         *row = outgoing_of_row(&s, arena);
         sql_stop(&s);
     }
-    return sql_found(store, found && view_has_line(view, row->line_id));
+    return sql_found(store, found && view_has_line(view, row->line_id) &&
+                                outgoing_is_shown(store, view, row->id));
 }
 
 #define LIST(body, condition)                                                                      \
@@ -79,18 +99,39 @@ static const char *last_id(const struct store_page *page) {
 
 #define OF_LINES(parameter) IS_ONE_OF("o.line_id", parameter)
 
+#define OF_RECIPIENT                                                                               \
+    "AND o.recipient = ?4 AND o.line_id = coalesce(?5, o.line_id) "                                \
+    "AND o.state = coalesce(?6, o.state) AND (" OF_LINES("?7") " OR ?7 IS NULL)"
+
 /* Those to one recipient are few: line and state need no index there. */
 static enum store_result list_of_recipient(struct store *store, struct arena *arena,
                                            const struct store_outgoing_filter *filter,
                                            const struct store_page *page,
                                            struct store_outgoing **rows, size_t *count) {
-    static struct statement s = {.sql = LIST(SMALL_BODY, "AND o.recipient = ?4 "
-                                                         "AND o.line_id = coalesce(?5, o.line_id) "
-                                                         "AND o.state = coalesce(?6, o.state) "
-                                                         "AND (" OF_LINES("?7") " OR ?7 IS NULL)")};
+    static struct statement s = {.sql = LIST(SMALL_BODY, OF_RECIPIENT)};
+    static struct statement own = {.sql = LIST(SMALL_BODY, OF_RECIPIENT " AND " IS_SHOWN_TO("?8"))};
+    const struct store_view *view = filter->view;
+    const struct parameter parameters[] = {TEXT(view->user_id),           TEXT(last_id(page)),
+                                           INTEGER((int64_t)page->limit), TEXT(filter->recipient),
+                                           TEXT(filter->line_id),         TEXT(filter->state),
+                                           TEXT(view->line_ids),          TEXT(view->own_id)};
+    struct statement *wanted = view->own_id ? &own : &s;
+    sql_start_with(store, wanted, parameters, view->own_id ? 8 : 7);
+    return outgoing_read_rows(store, wanted, arena, rows, count);
+}
+
+/* Those that a member with own threads sees, which are looked for among all. */
+static enum store_result list_shown(struct store *store, struct arena *arena,
+                                    const struct store_outgoing_filter *filter,
+                                    const struct store_page *page, struct store_outgoing **rows,
+                                    size_t *count) {
+    static struct statement s = {
+        .sql = LIST("NULL", "AND (" OF_LINES(
+                                "?4") " OR ?4 IS NULL) AND (o.state = ?5 OR ?5 IS NULL) "
+                                      "AND (o.line_id = ?6 OR ?6 IS NULL) AND " IS_SHOWN_TO("?7"))};
     sql_start(store, &s, TEXT(filter->view->user_id), TEXT(last_id(page)),
-              INTEGER((int64_t)page->limit), TEXT(filter->recipient), TEXT(filter->line_id),
-              TEXT(filter->state), TEXT(filter->view->line_ids));
+              INTEGER((int64_t)page->limit), TEXT(filter->view->line_ids), TEXT(filter->state),
+              TEXT(filter->line_id), TEXT(filter->view->own_id));
     return outgoing_read_rows(store, &s, arena, rows, count);
 }
 
@@ -119,6 +160,8 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
     size_t n = 3;
     if (filter->recipient)
         return list_of_recipient(store, arena, filter, page, rows, count);
+    if (filter->view->own_id)
+        return list_shown(store, arena, filter, page, rows, count);
     if (filter->view->line_ids && !filter->line_id)
         return list_of_lines(store, arena, filter, page, rows, count);
     if (filter->line_id)

@@ -21,6 +21,9 @@ struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena);
 enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
                                      struct store_outgoing **rows, size_t *count);
 
+/* Whether a view of a member's threads has the row; each other view has it. */
+bool outgoing_is_shown(struct store *store, const struct store_view *view, const char *id);
+
 /* Whether the row ?1 of the user ?2 is in the state ?3, which the statement selects; `exists`:
  * whether there is such a row. */
 bool outgoing_is_in_state(struct store *store, struct statement *s, const char *user_id,

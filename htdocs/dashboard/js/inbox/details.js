@@ -6,7 +6,7 @@ import {dateTime, t} from '../i18n.js';
 import {optIn, optOut, sourceText} from '../opt_outs.js';
 import {recipientOf} from '../recipient.js';
 import {address, go} from '../router.js';
-import {hasAllLines, may} from '../session.js';
+import {may, seesAll} from '../session.js';
 import {mayManage} from '../team.js';
 import {badge, button, codeBlock, confirm, copyButton, dialog, errorBox, facts, link, loaded,
     loading, moment, toast} from '../ui.js';
@@ -100,7 +100,8 @@ function dataActions(contact, close, show) {
     return {nodes, set};
 }
 
-// Whether the person wants no marketing, and what changes that.
+// Whether the person wants no marketing, and what changes that: for members who see all lines and
+// threads, since it is about an account.
 function marketing(contact) {
     const {accountId} = contact, person = recipientOf(contact);
     const to = person.to ?? person.recipient;
@@ -118,9 +119,10 @@ function marketing(contact) {
             dateTime(row.since)),
         may('send') && button(t('optOuts.allow'), () => change(() => optIn(accountId, row)))];
     });
-    if (to)
+    const isShown = to && seesAll();
+    if (isShown)
         state.reload();
-    return to && state.root;
+    return isShown && state.root;
 }
 
 // Shows what is stored of a contact. `lines`: Map(line id -> line).
@@ -141,7 +143,7 @@ export function showContact(contact, lines) {
                 [t('contact.updated'), moment(full.updatedAt, {isExact: true})],
                 [t('contact.id'), el('code', {}, full.id)],
             ]),
-            hasAllLines() && marketing(full), // opt-outs are about all lines
+            seesAll() && marketing(full), // opt-outs are about all lines
             full.threads.length > 1 && el('div', {}, el('h3', {}, t('contact.threads')),
                 otherThreads(full.threads, lines, close)),
             full.blocks.length > 0 && el('p', {}, t('contact.blockedOn', {

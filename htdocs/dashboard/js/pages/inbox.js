@@ -10,9 +10,10 @@ import {threadView} from '../inbox/thread.js';
 import {onChanges, onCounts} from '../live.js';
 import {countText} from '../notices.js';
 import {address, keepInAddress} from '../router.js';
+import {session} from '../session.js';
 import {answering, isSelf} from '../team.js';
 import {setThing} from '../title.js';
-import {choices, errorBox, loading, showError} from '../ui.js';
+import {choices, errorBox, loading, showError, toast} from '../ui.js';
 
 export const title = 'inbox.title';
 
@@ -39,9 +40,9 @@ function partChoice(filters, onFilter) {
     };
 }
 
-// Of whom the threads are; where several members answer.
+// Of whom the threads are; where several members answer. Those of others may be hidden.
 function assigneeChoice(filters, members, onFilter) {
-    const others = members.filter((one) => !isSelf(one));
+    const others = members.filter((one) => !isSelf(one) && !session().member.ownThreadsOnly);
     return members.length > 1 && el('select', {
         'aria-label': t('inbox.assign.filter'), value: filters.assignee ?? '', class: 'line-choice',
         on: {change: (event) => onFilter({assignee: event.currentTarget.value})},
@@ -194,9 +195,23 @@ export async function show(root, parameters) {
         return true;
     }
 
+    // Closes the open thread, which another member has now.
+    function closeHidden() {
+        wanted = undefined;
+        keepInAddress('/inbox', filters);
+        toast(t('inbox.assign.hidden'));
+        return openThread();
+    }
+
     // requested first: a change between it and the list would be missed
-    const stopChanges = onChanges(async (threads, removed) => {
+    const stopChanges = onChanges(async (threads, removed, hidden) => {
         list.change(threads);
+        for (const {threadId} of hidden)
+            list.drop(threadId);
+        if (hidden.some(({threadId}) => threadId === wanted)) {
+            await closeHidden();
+            return;
+        }
         for (const {threadId} of removed.filter(({before}) => !before))
             list.drop(threadId);
         if (removed.some(({threadId}) => threadId === wanted)) {

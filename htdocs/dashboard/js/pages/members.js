@@ -23,6 +23,7 @@ const nameOf = (role) => t(`members.role.${role}`);
 const ownRole = () => session().member.role;
 const mayChange = (role) => may('team') && rank(role) <= rank(ownRole());
 const rolesToGive = () => ROLES.slice(0, rank(ownRole()) + 1);
+const seesAllThreads = (role) => rank(role) > rank('agent');
 const pathOfMember = (one) => `/v2/members/${encodeURIComponent(one.id)}`;
 
 // Shows a link that no other answer contains.
@@ -47,8 +48,9 @@ function roleChoice(one, reload) {
         on: {
             async change(event) {
                 const role = event.currentTarget.value;
+                const body = {role, ...(seesAllThreads(role) && {ownThreadsOnly: false})};
                 try {
-                    if (await confirmed(() => call('PATCH', pathOfMember(one), {body: {role}})))
+                    if (await confirmed(() => call('PATCH', pathOfMember(one), {body})))
                         toast(t('members.changed', {name: one.name, role: nameOf(role)}));
                 } catch (error) {
                     showError(error);
@@ -63,21 +65,36 @@ const readLines = async () =>
     (await call('GET', '/v2/lines', {query: {archived: 'all'}})).items;
 
 // A member with lines that the own login has not shows none.
-function linesOf({lineIds}, lines) {
-    if (lineIds === undefined)
-        return '–';
-    return lineIds ? el('span', {class: 'foreign'}, lineNames(lines, lineIds, 'id'))
+function linesOf({lineIds, ownThreadsOnly}, lines) {
+    const shown = lineIds === undefined ? '–'
+        : lineIds ? el('span', {class: 'foreign'}, lineNames(lines, lineIds, 'id'))
         : t('lineChoice.all');
+    return [shown, ownThreadsOnly && [' · ', t('members.ownThreads')]];
+}
+
+// The choice of own threads alone, which follows a role: an admin and an owner see all.
+function ownField(role, value) {
+    const own = field({
+        label: t('members.ownThreads'), name: 'ownThreadsOnly', type: 'checkbox', value,
+        hint: t('members.ownThreadsHint'),
+    });
+    const follow = (given) => {
+        own.root.hidden = seesAllThreads(given);
+        own.input.checked &&= !own.root.hidden;
+    };
+    follow(role);
+    return {...own, follow, get value() { return own.value; }};
 }
 
 function changeLines(one, all) {
     return dialog(t('members.linesOf', {name: one.name}), (close) => {
         const lines = linesFields(all, one.lineIds);
+        const own = ownField(one.role, one.ownThreadsOnly);
         return [form({
-            fields: lines.fields, submit: t('ui.save'),
+            fields: [...lines.fields, own], submit: t('ui.save'),
             actions: [button(t('ui.cancel'), () => close())],
             async onSubmit() {
-                const body = {lineIds: lines.value};
+                const body = {lineIds: lines.value, ownThreadsOnly: own.value};
                 if (!lines.check())
                     return;
                 if (await confirmed(() => call('PATCH', pathOfMember(one), {body})))
@@ -189,11 +206,14 @@ function invitationForm(box, close, all) {
         options: roleOptions(), hint: t('members.roleHint'),
     });
     const lines = linesFields(all, null);
+    const own = ownField(role.value, false);
+    role.input.addEventListener('change', () => own.follow(role.value));
     return form({
-        fields: [email, role, ...lines.fields], submit: t('members.invite'),
+        fields: [email, role, ...lines.fields, own], submit: t('members.invite'),
         actions: [button(t('ui.cancel'), () => close())],
         async onSubmit() {
-            const body = {email: email.value.trim(), role: role.value, lineIds: lines.value};
+            const body = {email: email.value.trim(), role: role.value, lineIds: lines.value,
+                ownThreadsOnly: own.value};
             if (!lines.check())
                 return;
             const made = await confirmed(() => call('POST', '/v2/invitations', {body}));

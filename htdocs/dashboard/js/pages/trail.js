@@ -29,9 +29,13 @@ function actorOf({actor: {id, name}}) {
 
 // linesOf(ids): the names of lines; null: all.
 function actionOf({action, details}, linesOf) {
-    const {fields = [], to, lineIds, object} = details;
-    const text = lineIds
-        ? t('trail.lines', {from: linesOf(lineIds.from), to: linesOf(lineIds.to)})
+    const {fields = [], to, lineIds, ownThreadsOnly: own, object} = details;
+    const threadsOf = (isOwn) => t(isOwn ? 'trail.ownThreads' : 'trail.allThreads');
+    const limits = [
+        lineIds && t('trail.lines', {from: linesOf(lineIds.from), to: linesOf(lineIds.to)}),
+        own && t('trail.threads', {from: threadsOf(own.from), to: threadsOf(own.to)}),
+    ].filter(Boolean);
+    const text = limits.length > 0 ? limits.join(', ')
         : to ? t('trail.to', {name: to.name}) : to === null ? t('trail.toNone')
         : fields.join(', ');
     const shown = [object?.name ?? object?.email, text].filter(Boolean).join(' · ');
