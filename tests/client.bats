@@ -4,6 +4,7 @@
 # transports: cgi
 # needs: node
 load helpers/all
+load helpers/courier
 load helpers/sender
 
 # One run of the generator and one of the compiler for all tests.
@@ -12,7 +13,6 @@ setup_file() {
     export CLIENT=$BATS_FILE_TMPDIR/client
     start_stack
     make_user
-    have_pulse
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"items\":[{\"name\":\"order_ready\",
         \"components\":[{\"type\":\"BODY\",\"text\":\"Order {{1}} is ready\"}],
         \"language\":\"en_US\",\"status\":\"APPROVED\",\"category\":\"UTILITY\",
@@ -36,11 +36,13 @@ setup_file() {
 
 @test "the generated client does the main job against a running instance" {
     local text media
+    have_pulse
     # about the line, at the start and when the campaign goes on
     for _ in start resume; do
-        sandbox POST faults '{"match":{"path":"quality_rating"},"status":200,"times":1,
-            "body":"{\"id\":\"1\",\"quality_rating\":\"RED\",\"whatsapp_business_manager_messaging_limit\":\"TIER_1\"}",
-            "headers":{"Content-Type":"application/json"}}' >/dev/null
+        sandbox POST faults "$(jq -nc --arg body '{"id":"1","quality_rating":"RED",
+            "whatsapp_business_manager_messaging_limit":"TIER_1"}' '{status: 200, body: $body,
+            match: {path: "quality_rating"}, headers: {"Content-Type": "application/json"}}'
+        )" >/dev/null
     done
     run env BASE_URL="$BASE" TOKEN="$TOKEN" node "$CLIENT/out/job.js"
     printf '%s\n' "$output" | sed 's/^/# /' >&3

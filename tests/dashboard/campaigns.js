@@ -278,16 +278,16 @@ exports.window = async ({page, open, logIn, step, api}) => {
     await isWrong('timeZone', /must be the name of a time zone/);
     await isWrong('to', /^$/);
     step('the right ones are kept');
-    await named(page, 'window.timeZone').selectOption('Europe/Berlin');
+    await named(page, 'window.timeZone').selectOption('Europe/Lisbon');
     await make();
-    const shown = /Sends\s+20:30 – 06:15 \(Europe\/Berlin\)/;
+    const shown = /Sends\s+20:30 – 06:15 \(Europe\/Lisbon\)/;
     await untilText(page.locator('main'), shown);
     await page.reload();
     await untilText(page.locator('main'), shown);
     const id = new URL(page.url()).hash.split('/').at(-1);
     const {text} = await api(page, 'GET', `/v2/campaigns/${id}`);
     assert.deepEqual(JSON.parse(text).data.window,
-        {from: '20:30', to: '06:15', timeZone: 'Europe/Berlin'});
+        {from: '20:30', to: '06:15', timeZone: 'Europe/Lisbon'});
 };
 
 // What may keep the campaign from reaching all is shown where it is started.

@@ -542,8 +542,10 @@ static inline void verify_outgoing(int rounds) {
 /* --- campaigns: each recipient is queued once --- */
 
 static inline void add_recipients(const struct store_campaign *campaign) {
-    const struct store_campaign_recipient rows[] = {{"1", SLICE("{\"a\":1}")},
-                                                    {"2", SLICE("{\"a\":1}")}};
+    const struct store_campaign_recipient rows[] = {
+        {"1", "US.1", SLICE("{\"a\":1}")},
+        {"2", NULL, SLICE("{\"a\":1}")},
+    };
     size_t added;
     may(store_add_recipients(store, campaign, rows, 2, now, &added), STORE_CONFLICT);
 }
