@@ -279,7 +279,8 @@ lines_of() { # MEMBER-ID
     as_owner GET '/v2/trail?action=token.update'
     assert_conventions
     assert_json '.data.items[0].details' \
-        "{\"fields\":[\"lineIds\"],\"object\":{\"name\":\"x\"},\"lineIds\":{\"from\":null,\"to\":[\"$OWN_LINE\"]}}"
+        "{\"fields\":[\"lineIds\"],\"object\":{\"name\":\"x\"},
+            \"lineIds\":{\"from\":null,\"to\":[\"$OWN_LINE\"]}}"
     switchboard member lines "$EMAIL" "$BEN_EMAIL" --lines all
     as_owner GET '/v2/trail?action=member.lines'
     assert_json '.data.items[0].details.lineIds.to' null

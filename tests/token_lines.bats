@@ -519,15 +519,16 @@ shows_own_files() {
 
 # The bodies that send the file: a free-form message, one of cards, and templates with a header.
 bodies_with() { # MEDIA-ID
-    local base="\"phoneNumberId\":\"$OWN\",\"to\":\"$OURS\"" card header
-    card="{\"media\":{\"type\":\"image\",\"mediaId\":\"$1\"},\"url\":\"https://example.org\",\"buttonText\":\"x\"}"
-    printf '/v2/messages/send/media\t%s\n' "{$base,\"media\":{\"type\":\"image\",\"mediaId\":\"$1\"}}"
+    local base="\"phoneNumberId\":\"$OWN\",\"to\":\"$OURS\"" card header template
+    local media="\"media\":{\"type\":\"image\",\"mediaId\":\"$1\"}"
+    card="{$media,\"url\":\"https://example.org\",\"buttonText\":\"x\"}"
+    template="$base,\"templateName\":\"greeting\",\"language\":\"en_US\""
+    printf '/v2/messages/send/media\t%s\n' "{$base,$media}"
     printf '/v2/messages/send\t%s\n' "{$base,\"sticker\":{\"mediaId\":\"$1\"}}" \
         "{$base,\"bodyText\":\"x\",\"mediaCards\":[${card//"$1"/7001},$card]}"
     for header in "{\"id\":\"$1\"}" "{\"id\":$1}" "{\"id\":\"$1\",\"id\":\"7001\"}"; do
-        printf '/v2/templates/send\t%s\n' "{$base,\"templateName\":\"greeting\",\"language\":\"en_US\",
-            \"components\":[{\"type\":\"header\",\"parameters\":[{\"type\":\"image\",\"image\":$header}]}]}" | tr -d '\n'
-        printf '\n'
+        header="{\"type\":\"header\",\"parameters\":[{\"type\":\"image\",\"image\":$header}]}"
+        printf '/v2/templates/send\t%s\n' "{$template,\"components\":[$header]}"
     done
 }
 
@@ -574,7 +575,8 @@ sends_no_foreign_file() {
 }
 
 @test "a caller with lines sends its own files, those of no message, and those of both lines" {
-    local send="{\"phoneNumberId\":\"$OWN\",\"to\":\"$OURS\",\"media\":{\"type\":\"image\",\"mediaId\":\"%s\"}}" id body_
+    local send id body_ media="\"media\":{\"type\":\"image\",\"mediaId\":\"%s\"}"
+    send="{\"phoneNumberId\":\"$OWN\",\"to\":\"$OURS\",$media}"
     receives_file 7202 "$OWN" wamid.file2
     for id in 7202 7203; do
         have_file "$id"
