@@ -291,7 +291,7 @@ static void write_removals(struct json_writer *w, const struct changes *page) {
     json_write_end(w);
 }
 
-/* Threads that have left the view. A caller may know one by the id of a thread that was merged into
+/* Threads that have left the view. A caller may have one by the id of a thread that was merged into
  * it. */
 static void write_hidden(struct json_writer *w, const struct changes *page) {
     json_write_array(w, "hidden");

@@ -28,7 +28,7 @@ changed() {
 @test "without after it answers the present number; with it, what changed since, or 304 without a body" {
     make_user
     api GET /v2/changes
-    assert_json .data '{"change":0,"inbox":{"unread":0,"waiting":0,"failed":0,"waitingSince":null},"threads":[],"removed":[],"more":false}'
+    assert_json .data '{"change":0,"inbox":{"unread":0,"waiting":0,"failed":0,"waitingSince":null},"threads":[],"hidden":[],"removed":[],"more":false}'
     api GET '/v2/changes?after=0'
     assert_status 304
     [[ ! -s $body ]] || fail_answer 'expected no body'
@@ -44,7 +44,7 @@ changed() {
     assert_that '.data.threads[0].lastMessage.wamid == "wamid.3"'
     api GET "/v2/changes?after=$((change + 5))"
     assert_json .data "{\"change\":$change,\"inbox\":{\"unread\":2,\"waiting\":2,\"failed\":0,
-        \"waitingSince\":\"2026-05-28T20:26:40.000Z\"},\"threads\":[],\"removed\":[],\"more\":false}"
+        \"waitingSince\":\"2026-05-28T20:26:40.000Z\"},\"threads\":[],\"hidden\":[],\"removed\":[],\"more\":false}"
 }
 
 @test "a repeated update changes nothing" {

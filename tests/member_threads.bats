@@ -25,6 +25,7 @@ setup_file() {
 setup() {
     forget_sent
     db "DELETE FROM session; DELETE FROM invitation; DELETE FROM trail; DELETE FROM outgoing;
+        DELETE FROM login_failure; DELETE FROM login_link; DELETE FROM login_device;
         DELETE FROM note; DELETE FROM thread_removal; DELETE FROM thread_claim;
         UPDATE thread SET assignee_id = NULL, assigned_changed = NULL;
         DELETE FROM membership WHERE role <> 'owner';
@@ -158,7 +159,8 @@ own_only() { # MEMBER-ID
     as_owner PATCH "/v2/members/$BEN_ID" -d '{"role":"viewer"}'
     as_owner GET '/v2/trail?action=member.update'
     assert_json '[.data.items[].details | [.ownThreadsOnly, .lineIds]]' \
-        '[[null,null],[{"from":false,"to":true},{"from":null,"to":null}],[{"from":true,"to":false},null]]'
+        '[[null,null],[{"from":false,"to":true},{"from":null,"to":null}],
+            [{"from":true,"to":false},null]]'
     cli member threads "$EMAIL" "$BEN_EMAIL" --threads all
     as_owner GET '/v2/trail?action=member.threads'
     assert_json '.data.items[0].details' '{"ownThreadsOnly":{"from":true,"to":false}}'
@@ -315,7 +317,7 @@ waiting=true&limit=1 ["wamid.a"]'
         DELETE FROM contact WHERE id LIKE 'con_many%'"
 }
 
-@test "a thread that is merged into one of a colleague is named by the id that the member knows" {
+@test "a thread that is merged into one of a colleague is named by the id that the member has" {
     local former
     writes wamid.m1 15550100008 1780000030 first Max
     take "$(payload "$(change messages "\"messages\":[$(message wamid.m2 '' "$B1")]")")"

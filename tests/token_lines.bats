@@ -75,8 +75,8 @@ be_member() {
 be_own() {
     local line
     line=$(db "SELECT id FROM line WHERE phone_number_id = '$FOREIGN'")
-    db "UPDATE thread SET assignee_id = (SELECT id FROM member WHERE email = '$BEN_EMAIL')
-        WHERE line_id = '$line'"
+    db "UPDATE thread SET assignee_id = CASE WHEN line_id = '$line'
+        THEN (SELECT id FROM member WHERE email = '$BEN_EMAIL') END"
     make_session KIM_
     CALLER=(--session "$SESSION") PART=threads
     LEAKS=$(grep -vxF -e "$line" -e "$FOREIGN" <<<"$LEAKS")

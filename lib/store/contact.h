@@ -104,4 +104,12 @@ bool contact_update(struct store *store, const struct contact *contact, int64_t 
 /* Whether the profiles are equal. */
 bool contact_has_profile_of(const struct contact *a, const struct contact *b);
 
+/* SQL: selects the id of the contact that the identity leads to. */
+#define CONTACT_ID_OF(account, identity)                                                           \
+    "SELECT id FROM contact WHERE account_id = " account " AND phone = " identity                  \
+    " UNION ALL SELECT id FROM contact WHERE account_id = " account " AND bsuid = " identity       \
+    " UNION ALL SELECT id FROM contact WHERE account_id = " account                                \
+    " AND parent_bsuid = " identity " UNION ALL SELECT contact_id FROM contact_alias "             \
+    "WHERE account_id = " account " AND identity = " identity " LIMIT 1"
+
 #endif

@@ -46,9 +46,9 @@ static inline bool lines_are_within(const char *line_ids, const char *all) {
 
 /* SQL: whether a view with the parameters line_ids and own_id has threads of a line, threads of an
  * assignee, and a thread with both. */
-#define HAS_LINE(line_ids, line) "(" line_ids " IS NULL OR " IS_ONE_OF(line, line_ids) ")"
+#define HAS_LINE(line_ids, line) "(" IS_ONE_OF(line, line_ids) " OR " line_ids " IS NULL)"
 #define HAS_ASSIGNEE(own, assignee)                                                                \
-    "(" own " IS NULL OR " assignee " IS NULL OR " assignee " = " own ")"
+    "(" assignee " = " own " OR " assignee " IS NULL OR " own " IS NULL)"
 #define IN_VIEW(line_ids, line, own, assignee)                                                     \
     HAS_LINE(line_ids, line) " AND " HAS_ASSIGNEE(own, assignee)
 

@@ -314,6 +314,7 @@ exports.ownThreads = async (test, email, password) => {
     await nia.getByText('The conversation is assigned to another member now.').waitFor();
     await untilCount(itemOf(nia, gus), 0);
     await untilCount(bubbleOf(nia, 'For Nia, or for Kim'), 0);
+    await open('/inbox', nia); // without the search of openThread
     await page.locator('.assigned').click();
     await dialog.getByRole('button', {name: 'No one'}).click();
     await itemOf(nia, gus).waitFor();

@@ -1135,7 +1135,7 @@ static void check_owner(void) {
     REPEAT(unmark_done);
     REPEAT(assign_thread);
     REPEAT(free_thread);
-    REPEAT(hand_on_thread);
+    REPEAT_AS(hand_on_thread, STORE_NOT_FOUND);
     REPEAT(note_typing);
     REPEAT(claim_thread);
     REPEAT(release_claim);

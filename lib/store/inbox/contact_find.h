@@ -18,14 +18,6 @@ void contact_start_find(struct store *store, size_t slot, const char *account_id
                         const char *identity);
 bool contact_read_found(struct store *store, size_t slot, char id[ID_SIZE]);
 
-/* SQL: selects the id of the contact that the identity leads to. */
-#define CONTACT_ID_OF(account, identity)                                                           \
-    "SELECT id FROM contact WHERE account_id = " account " AND phone = " identity                  \
-    " UNION ALL SELECT id FROM contact WHERE account_id = " account " AND bsuid = " identity       \
-    " UNION ALL SELECT id FROM contact WHERE account_id = " account                                \
-    " AND parent_bsuid = " identity " UNION ALL SELECT contact_id FROM contact_alias "             \
-    "WHERE account_id = " account " AND identity = " identity " LIMIT 1"
-
 /* SQL: the identity leads to the row of the table contact. Arguments: the account, the identity. */
 #define CONTACT_HAS(account, identity)                                                             \
     "(phone = " identity " OR bsuid = " identity " OR parent_bsuid = " identity                    \

@@ -1,6 +1,6 @@
 #include "store/outgoing/outgoing_read.h"
 
-#include "store/inbox/contact_find.h"
+#include "store/contact.h"
 
 struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) {
     return (struct store_outgoing){
