@@ -21,8 +21,10 @@ static bool lock_contact(struct store *store, struct arena *arena, struct store_
 /* SQL: the lines of the blocks: those of the view, but not where the thread is a colleague's. */
 #define LINES                                                                                      \
     "FROM line l WHERE l.account_id = ?2 AND (l.phone_number_id = ?3 OR ?3 IS NULL) "              \
-    "AND " HAS_LINE("?4", "l.id") " AND NOT EXISTS (SELECT 1 FROM thread t "                       \
-    "WHERE t.line_id = l.id AND t.contact_id = ?1 AND NOT " HAS_ASSIGNEE("?5", "t.assignee_id") ")"
+    "AND " HAS_LINE("?4",                                                                          \
+                    "l.id") " AND NOT EXISTS (SELECT 1 FROM thread t "                             \
+                            "WHERE t.line_id = l.id AND t.contact_id = ?1 AND NOT " HAS_ASSIGNEE(  \
+                                "?5", "t.assignee_id") ")"
 
 /* Whether the view has the line that the block names, or it names none. The parameters are those of
  * write_blocks. */

@@ -116,8 +116,9 @@ bool contact_find_of_user(struct store *store, struct arena *arena, const char *
 }
 
 bool contact_is_in_view(struct store *store, const struct store_view *view, const char *id) {
-    static struct statement s = {.sql = "SELECT t.id FROM thread t WHERE t.contact_id = ?1 AND " IN_VIEW(
-                                     "?2", "t.line_id", "?3", "t.assignee_id") " LIMIT 1"};
+    static struct statement s = {
+        .sql = "SELECT t.id FROM thread t WHERE t.contact_id = ?1 AND " IN_VIEW(
+            "?2", "t.line_id", "?3", "t.assignee_id") " LIMIT 1"};
     char thread_id[ID_SIZE];
     if (view_is_whole(view))
         return true;

@@ -10,7 +10,9 @@
 
 enum {
     SECOND = 1000,
-    WAITING_MOST = 40,  /* rows of a campaign in outgoing: those that a line sends in a second */
+    /* Rows of a campaign in outgoing: those that its line sends in a second. */
+    WAITING_LEAST = 40,
+    WAITING_MOST = 500,
     LATE_AT_ONCE = 500, /* of a campaign that has ended: they expire there */
     PAUSED_MEMORY = 16 * 1024 * 1024,
 };
@@ -19,6 +21,7 @@ enum {
 struct feed {
     char id[ID_SIZE];
     int64_t rate, start_at, expires_at, fed_at;
+    int64_t line_rate;           /* 0: that of all lines */
     int64_t opens_at, closes_at; /* closes_at INT64_MAX: it has no window */
 };
 
@@ -35,8 +38,9 @@ static bool hold(struct store *store, struct feed *feed) {
     static struct statement lock = {
         .sql = "UPDATE campaign SET state = 'running' WHERE id = ?1 AND state = 'running'"};
     static struct statement s = {
-        .sql = "SELECT rate, start_at, start_at + valid_ms, fed_at, opens_at, "
-               "closes_at FROM campaign WHERE id = ?1"};
+        .sql = "SELECT c.rate, c.start_at, c.start_at + c.valid_ms, c.fed_at, c.opens_at, "
+               "c.closes_at, l.send_rate FROM campaign c JOIN line l ON l.id = c.line_id "
+               "WHERE c.id = ?1"};
     if (!sql_run(store, &lock, TEXT(feed->id)) || !sql_changes(store))
         return false;
     sql_start(store, &s, TEXT(feed->id));
@@ -48,6 +52,7 @@ static bool hold(struct store *store, struct feed *feed) {
     feed->fed_at = column_integer(&s, 3);
     feed->opens_at = column_integer(&s, 4);
     feed->closes_at = column_time(&s, 5);
+    feed->line_rate = column_integer(&s, 6);
     sql_stop(&s);
     return true;
 }
@@ -104,7 +109,8 @@ static int64_t count_waiting(struct store *store, const char *id) {
 /* How many recipients may move now: with a rate those of the time since some moved last, at most of
  * a second. */
 static int64_t room_of(const struct feed *feed, int64_t waiting, int64_t now) {
-    int64_t room = WAITING_MOST - waiting;
+    const int64_t of_line = feed->line_rate > WAITING_LEAST ? feed->line_rate : WAITING_LEAST;
+    int64_t room = (of_line < WAITING_MOST ? of_line : WAITING_MOST) - waiting;
     if (now >= feed->expires_at)
         return LATE_AT_ONCE;
     if (is_closed(feed, now))
