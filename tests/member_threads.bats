@@ -163,7 +163,8 @@ own_only() { # MEMBER-ID
             [{"from":true,"to":false},null]]'
     cli member threads "$EMAIL" "$BEN_EMAIL" --threads all
     as_owner GET '/v2/trail?action=member.threads'
-    assert_json '.data.items[0].details' '{"ownThreadsOnly":{"from":true,"to":false}}'
+    assert_json '.data.items[0].details | [.object.name, .ownThreadsOnly]' \
+        "[\"$BEN_EMAIL\",{\"from\":true,\"to\":false}]"
 }
 
 @test "switchboard member and invitation give own threads alone, or all" {
@@ -431,4 +432,28 @@ ben_sends() {
     assert_error 404 NOT_FOUND
     ben_sends '"to":"15550100001"'
     assert_error 403 FORBIDDEN 'the scope send'
+}
+
+@test "a block counts where no colleague has the thread with the person" {
+    local first=$LINE contact path
+    make_line ''
+    writes wamid.e 15550100001 1780000005 'alpha five' Ann
+    db "UPDATE thread SET assignee_id = '$KIM_ID' WHERE id = '$(thread_id wamid.e)'"
+    contact=$(db "SELECT contact_id FROM thread WHERE id = '$A'") path=/v2/contacts/$contact/block
+    blocked() {
+        db "SELECT l.phone_number_id FROM contact_block b JOIN line l ON l.id = b.line_id
+            WHERE l.phone_number_id IN ('$first', '$LINE')"
+    }
+    as_ben PUT "$path" -d "{\"phoneNumberId\":\"$LINE\"}"
+    assert_error 404 NOT_FOUND
+    assert_equal "$(blocked)" ''
+    as_ben PUT "$path" -d '{}'
+    assert_success
+    assert_equal "$(blocked)" "$first"
+    as_kim PUT "$path" -d '{}'
+    as_ben DELETE "$path"
+    assert_success
+    assert_equal "$(blocked)" "$LINE"
+    as_ben PUT "/v2/contacts/$(db "SELECT contact_id FROM thread WHERE id = '$C'")/block" -d '{}'
+    assert_error 404 NOT_FOUND
 }
