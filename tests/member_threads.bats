@@ -457,3 +457,27 @@ ben_sends() {
     as_ben PUT "/v2/contacts/$(db "SELECT contact_id FROM thread WHERE id = '$C'")/block" -d '{}'
     assert_error 404 NOT_FOUND
 }
+
+@test "no file that only messages in colleagues' threads have is sent" {
+    local id
+    receives() { # MEDIA-ID WAMID PHONE
+        take "$(payload "$(change messages "\"messages\":[{\"from\":\"$3\",\"id\":\"$2\",
+            \"timestamp\":\"1780000020\",\"type\":\"image\",
+            \"image\":{\"id\":\"$1\",\"mime_type\":\"image/png\"}}]")")"
+    }
+    receives 7301 wamid.file1 15550100003
+    receives 7302 wamid.file2 15550100002
+    for id in 7301 7302; do
+        sandbox POST media "{\"wabaId\":\"$WABA\",\"id\":\"$id\",\"mimeType\":\"image/png\",
+            \"size\":10}" >/dev/null
+    done
+    sends() { # MEDIA-ID
+        as_ben POST /v2/messages/send/media -d "{\"phoneNumberId\":\"$LINE\",\"to\":\"15550100002\",
+            \"media\":{\"type\":\"image\",\"mediaId\":\"$1\"}}"
+    }
+    sends 7301
+    assert_error 403 FORBIDDEN 'of messages that the caller does not see'
+    assert_nothing_sent
+    sends 7302
+    assert_success
+}

@@ -554,10 +554,10 @@ sends_no_foreign_file() {
         VALUES ('sender', 1, $((EPOCHSECONDS + 86400))000) ON CONFLICT DO NOTHING"
     while IFS=$'\t' read -r path body_; do
         as_key POST "$path" -d "$body_"
-        assert_error 403 FORBIDDEN 'on lines that the caller has not'
+        assert_error 403 FORBIDDEN 'of messages that the caller does not see'
         assert_conventions
         as_key POST "$path" -d "$body_" -H 'Prefer: respond-async'
-        assert_error 403 FORBIDDEN 'on lines that the caller has not'
+        assert_error 403 FORBIDDEN 'of messages that the caller does not see'
         count=$((count + 1))
     done < <(bodies_with 7201)
     assert_equal "$count" 6
@@ -590,7 +590,7 @@ sends_no_foreign_file() {
     api POST /v2/messages/send/media -d "${body_//"$OWN"/"$FOREIGN"}"
     assert_success
     as_key POST /v2/messages/send/media -d "$body_"
-    assert_error 403 FORBIDDEN 'on lines that the caller has not'
+    assert_error 403 FORBIDDEN 'of messages that the caller does not see'
     api POST /v2/messages/send/media -d "$body_"
     assert_success
     as_key POST /v2/messages/send/media -d "$body_"

@@ -212,8 +212,8 @@ static int check_route(struct request *rq) {
         return 0;
     if (!view->line_ids)
         return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"all threads\"}"),
-                                 "This is about all threads, and the caller sees those of "
-                                 "colleagues not.");
+                                 "This is about all threads, and the caller does not see "
+                                 "those of colleagues.");
     return fail_with_details(rq, FORBIDDEN, SLICE("{\"required\":\"all lines\"}"),
                              "This is about all lines, and the caller has some of them only.");
 }

@@ -99,14 +99,14 @@ static struct slice payload(const struct sending *sending) {
     return json_written(&out);
 }
 
-/* A caller with some lines sends no file that only messages on other lines have: it could read the
- * file by the message that it sends. */
+/* A caller with a part of the lines or threads sends no file that only messages of others have: it
+ * could read the file by the message that it sends. */
 static int refuse_foreign_files(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct caller *caller = rq->caller;
     const char *const *ids;
     bool is_foreign = false;
-    if (!caller->view.line_ids)
+    if (view_is_whole(&caller->view))
         return 0;
     const size_t count = attachment_ids(rq->arena, payload(sending), &ids);
     for (size_t i = 0; i < count && !is_foreign; i++) {
@@ -116,8 +116,8 @@ static int refuse_foreign_files(const struct sending *sending) {
             return state_fail(rq, result);
     }
     return is_foreign ? fail(rq, FORBIDDEN,
-                             "The file is known from messages on lines that the caller has not: "
-                             "upload it from an own line, and send that id.")
+                             "The file is one of messages that the caller does not see: upload it, "
+                             "and send the id of the upload.")
                       : 0;
 }
 

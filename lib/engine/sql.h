@@ -9,10 +9,10 @@
 /* A statement: its text, written beside the function that runs it, and its prepared form. */
 struct statement {
     const char *sql;
-    bool takes_lock;        /* it is for sql_start_locking */
     void *prepared;         /* the driver's form; NULL: not prepared */
     struct store *store;    /* the store that it is prepared on */
     struct statement *next; /* the next statement prepared on that store */
+    bool takes_lock;        /* it is for sql_start_locking */
 };
 
 /* A parameter, in the order ?1, ?2, ... */

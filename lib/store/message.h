@@ -53,7 +53,7 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
                                      const struct store_view *view, const char *id,
                                      const char *wamid, struct message *message);
 
-/* Whether messages have this file of the platform, but only on lines that the view has not. */
+/* Whether messages have this file of the platform, but none that the view has. */
 enum store_result store_is_foreign_media(struct store *store, const struct store_view *view,
                                          const char *media_id, bool *is_foreign);
 

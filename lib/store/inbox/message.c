@@ -144,18 +144,26 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
                                 thread_is_open(store, view, message->thread_id));
 }
 
-/* One step in the index for each line of the user. */
+/* One step in the index for each line of the user, and for own threads at most 1,000 messages of
+ * each. */
 enum store_result store_is_foreign_media(struct store *store, const struct store_view *view,
                                          const char *media_id, bool *is_foreign) {
     static struct statement s = {
-        .sql = "SELECT l.id FROM line l JOIN account a ON a.id = l.account_id "
-               "WHERE a.user_id = ?1 AND (SELECT m.line_id FROM message m "
-               "WHERE m.media_id = ?2 AND m.line_id = l.id LIMIT 1) IS NOT NULL"};
-    bool is_own = !view->line_ids, is_other = false;
+        .sql =
+            "SELECT l.id, EXISTS (SELECT 1 FROM (SELECT m.thread_id "
+            "FROM message m WHERE m.media_id = ?2 AND m.line_id = l.id LIMIT 1000) AS m "
+            "JOIN thread t ON t.id = m.thread_id WHERE " HAS_ASSIGNEE(
+                "?3",
+                "t.assignee_id") ") "
+                                 "FROM line l JOIN account a ON a.id = l.account_id "
+                                 "WHERE a.user_id = ?1 AND (SELECT m.line_id FROM message m "
+                                 "WHERE m.media_id = ?2 AND m.line_id = l.id LIMIT 1) IS NOT NULL"};
+    bool is_own = view_is_whole(view), is_other = false;
     char line_id[ID_SIZE];
-    sql_start(store, &s, TEXT(view->user_id), TEXT(media_id));
+    sql_start(store, &s, TEXT(view->user_id), TEXT(media_id), TEXT(view->own_id));
     while (sql_row(store, &s)) {
-        const bool has = column_id(&s, 0, line_id) && view_has_line(view, line_id);
+        const bool has =
+            column_id(&s, 0, line_id) && view_has_line(view, line_id) && column_integer(&s, 1);
         is_own |= has;
         is_other |= !has;
     }

@@ -47,20 +47,20 @@ static struct statement select_page(struct arena *arena, const struct move_table
     buffer_add_text(&sql, " ORDER BY ");
     add_columns(&sql, table, true);
     buffer_printf(&sql, " LIMIT ?%zu", is_first ? 1 : table->key_count + 1);
-    return (struct statement){.sql = sql.p};
+    return (struct statement){sql.p, NULL, NULL, NULL, false};
 }
 
 static struct statement select_row(struct arena *arena, const struct move_table *table) {
     struct buffer sql = start_select(arena, table);
     add_rows_after(&sql, table, "=");
-    return (struct statement){.sql = sql.p};
+    return (struct statement){sql.p, NULL, NULL, NULL, false};
 }
 
 static struct statement delete_row(struct arena *arena, const struct move_table *table) {
     struct buffer sql = buffer_in(arena);
     buffer_printf(&sql, "DELETE FROM \"%s\"", table->name);
     add_rows_after(&sql, table, "=");
-    return (struct statement){.sql = sql.p};
+    return (struct statement){sql.p, NULL, NULL, NULL, false};
 }
 
 static struct statement insert_row(struct arena *arena, const struct move_table *table) {
@@ -70,7 +70,7 @@ static struct statement insert_row(struct arena *arena, const struct move_table 
     buffer_add_text(&sql, ") VALUES (");
     add_markers(&sql, table->column_count);
     buffer_add_text(&sql, ")");
-    return (struct statement){.sql = sql.p};
+    return (struct statement){sql.p, NULL, NULL, NULL, false};
 }
 
 void move_side_make(struct move_side *side, struct store *store, const struct move_table *table,
@@ -83,7 +83,8 @@ void move_side_make(struct move_side *side, struct store *store, const struct mo
         .find = select_row(arena, table),
         .drop = delete_row(arena, table),
         .insert = insert_row(arena, table),
-        .count.sql = arena_printf(arena, "SELECT count(*) FROM \"%s\"", table->name),
+        .count = {arena_printf(arena, "SELECT count(*) FROM \"%s\"", table->name), NULL, NULL, NULL,
+                  false},
     };
 }
 

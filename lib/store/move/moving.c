@@ -103,14 +103,14 @@ static bool choose_mover(struct moving *m, struct end *end) {
 static bool run_mark(struct end *end, struct arena *arena, const char *sql,
                      const struct parameter *parameters, size_t count) {
     struct statement *s = arena_alloc(arena, sizeof *s);
-    *s = (struct statement){.sql = sql};
+    *s = (struct statement){sql, NULL, NULL, NULL, false};
     sql_start_with(end->store, s, parameters, count);
     return !sql_row(end->store, s) && !sql_failed(end->store);
 }
 
 static void read_mark(struct moving *m, struct end *end) {
     struct statement *s = arena_alloc(m->arena, sizeof *s);
-    *s = (struct statement){.sql = "SELECT id, role, other FROM " MOVE_MARK};
+    *s = (struct statement){"SELECT id, role, other FROM " MOVE_MARK, NULL, NULL, NULL, false};
     if (!end->mover->has_mark(end->store))
         return;
     sql_start_with(end->store, s, NULL, 0);
