@@ -631,7 +631,8 @@ sends_from_own() {
         WHERE id = '$(thread_of 15550007000)';
         INSERT INTO heartbeat (name, pid, beat_at)
         VALUES ('sender', 1, $((EPOCHSECONDS + 86400))000) ON CONFLICT DO NOTHING;
-        DELETE FROM outgoing"
+        DELETE FROM outgoing;
+        UPDATE message SET media_id = NULL" # else the file of a sample is one of other messages
     is_refused() {
         [[ $kind != file ]] || return 0 # an upload is for no person
         send_sample "${CALLER[@]}"
