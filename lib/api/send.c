@@ -175,8 +175,8 @@ static int claim_thread(const struct sending *sending, struct store_claim *claim
     return claim_take(sending->rq, sending->phone, sending->bsuid, claim);
 }
 
-/* Delivers the message unless its contact is blocked, its file is one of other lines, or another
- * member answers. */
+/* Delivers the message unless its contact is blocked, its file is one that the caller does not see,
+ * or another member answers. */
 static int deliver_allowed(struct sending *sending) {
     struct store_claim claim;
     if (refuse_blocked(sending) || refuse_foreign_files(sending) || claim_thread(sending, &claim))

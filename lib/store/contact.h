@@ -92,7 +92,7 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
 bool contact_find_of_user(struct store *store, struct arena *arena, const char *user_id,
                           const char *id, struct contact *contact);
 
-/* Whether the view has a thread of this contact of its user; without lines it has each contact.
+/* Whether the view has a thread of this contact of its user; a whole view has each contact.
  * False on failure too, which sql_result then returns. */
 bool contact_is_in_view(struct store *store, const struct store_view *view, const char *id);
 
@@ -104,12 +104,14 @@ bool contact_update(struct store *store, const struct contact *contact, int64_t 
 /* Whether the profiles are equal. */
 bool contact_has_profile_of(const struct contact *a, const struct contact *b);
 
-/* SQL: selects the id of the contact that the identity leads to. */
-#define CONTACT_ID_OF(account, identity)                                                           \
+/* SQL: selects the ids of the contacts that the identity leads to: by their own columns, and by an
+ * alias; and the first of them. */
+#define CONTACT_IDS_OF(account, identity)                                                          \
     "SELECT id FROM contact WHERE account_id = " account " AND phone = " identity                  \
     " UNION ALL SELECT id FROM contact WHERE account_id = " account " AND bsuid = " identity       \
     " UNION ALL SELECT id FROM contact WHERE account_id = " account                                \
     " AND parent_bsuid = " identity " UNION ALL SELECT contact_id FROM contact_alias "             \
-    "WHERE account_id = " account " AND identity = " identity " LIMIT 1"
+    "WHERE account_id = " account " AND identity = " identity
+#define CONTACT_ID_OF(account, identity) CONTACT_IDS_OF(account, identity) " LIMIT 1"
 
 #endif

@@ -118,51 +118,47 @@ static int check(struct request *rq, enum store_result result, enum member_refus
     return refusal ? members_fail(rq, refusal) : 0;
 }
 
-/* The member as the change has left it. */
-static int reply_changed(struct request *rq, const char *member_id) {
+/* Finds the member of the workspace. Returns 0, or -1 after failing the request. */
+static int find(struct request *rq, const char *id, const struct store_member **member) {
     const struct caller *caller = rq->caller;
     struct store_member *members;
-    struct json_writer data;
-    size_t count, i = 0;
+    size_t count;
     enum store_result result =
         store_list_members(caller->store, rq->arena, caller->user.id, &members, &count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    while (i < count && strcmp(members[i].id, member_id) != 0)
-        i++;
-    if (i == count)
-        return check(rq, STORE_NOT_FOUND, MEMBER_NOT_REFUSED);
+    for (size_t i = 0; result == STORE_OK && i < count; i++)
+        if (strcmp(members[i].id, id) == 0) {
+            *member = &members[i];
+            return 0;
+        }
+    return check(rq, result == STORE_OK ? STORE_NOT_FOUND : result, MEMBER_NOT_REFUSED);
+}
+
+/* The member as the change has left it. */
+static int reply_changed(struct request *rq, const char *member_id) {
+    const struct store_member *member;
+    struct json_writer data;
+    if (find(rq, member_id, &member))
+        return -1;
     json_write_start(&data, rq->arena);
     json_write_object(&data, NULL);
     json_write_text(&data, "id", member_id);
-    json_write_text(&data, "role", role_name(members[i].role));
-    lines_json_write(&data, "lineIds", members[i].line_ids);
-    json_write_bool(&data, "ownThreadsOnly", members[i].is_own_only);
+    json_write_text(&data, "role", role_name(member->role));
+    lines_json_write(&data, "lineIds", member->line_ids);
+    json_write_bool(&data, "ownThreadsOnly", member->is_own_only);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
 /* Whether the workspace has the member is said before what is wrong with the limits. */
-static int check_exists(struct request *rq, const char *id) {
-    struct store_member *members;
-    size_t count;
-    const struct caller *caller = rq->caller;
-    enum store_result result =
-        store_list_members(caller->store, rq->arena, caller->user.id, &members, &count);
-    for (size_t i = 0; result == STORE_OK && i < count; i++)
-        if (strcmp(members[i].id, id) == 0)
-            return 0;
-    return check(rq, result == STORE_OK ? STORE_NOT_FOUND : result, MEMBER_NOT_REFUSED);
-}
-
 int members_patch(struct request *rq) {
+    const struct store_member *member;
     struct store_member_change change = change_of(rq);
     enum member_refusal refusal;
     struct standing left = {.role = role_find(json_text(json_get(rq->json, "role"), rq->arena))};
     change.sets_lines = json_is(json_get(rq->json, "lineIds"));
     change.sets_own = json_is(json_get(rq->json, "ownThreadsOnly"));
     if ((change.sets_lines || change.sets_own) &&
-        (check_exists(rq, change.member_id) || members_read_limits(rq, change.sets_lines, &left)))
+        (find(rq, change.member_id, &member) || members_read_limits(rq, change.sets_lines, &left)))
         return -1;
     change.role = left.role;
     change.line_ids = left.line_ids;

@@ -129,10 +129,7 @@ bool contact_is_in_view(struct store *store, const struct store_view *view, cons
 enum store_result store_find_contact(struct store *store, struct arena *arena,
                                      const struct store_view *view, const char *id,
                                      struct contact *contact) {
-    char remaining[ID_SIZE];
-    bool found = find(store, arena, view->user_id, id, contact) ||
-                 (find_remaining(store, id, remaining) &&
-                  find(store, arena, view->user_id, remaining, contact));
+    const bool found = contact_find_of_user(store, arena, view->user_id, id, contact);
     return sql_found(store, found && contact_is_in_view(store, view, contact->id));
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/sql.h"
+#include "store/contact.h"
 #include "store/deed.h"
 #include "store/outgoing/campaign_count.h"
 
@@ -144,20 +145,13 @@ static bool raise_recipients(struct store *store, const char *id, size_t added) 
            campaign_count_rows(store, id, "waiting", (int64_t)added);
 }
 
-/* SQL: the contacts of the account ?2 that the identity leads to. */
-#define PERSON(identity)                                                                           \
-    "SELECT id FROM contact WHERE account_id = ?2 AND phone = " identity                           \
-    " UNION ALL SELECT id FROM contact WHERE account_id = ?2 AND bsuid = " identity                \
-    " UNION ALL SELECT id FROM contact WHERE account_id = ?2 AND parent_bsuid = " identity         \
-    " UNION ALL SELECT contact_id FROM contact_alias WHERE account_id = ?2 AND identity "          \
-    "= " identity
-
 /* Adds a person whom the campaign does not have by any identity. */
 static bool add_recipient(struct store *store, const struct store_campaign *campaign,
                           const struct store_campaign_recipient *recipient, int64_t now,
                           size_t *added) {
     static struct statement s = {
-        .sql = "WITH person (id) AS (" PERSON("?4") " UNION ALL " PERSON(
+        .sql = "WITH person (id) AS (" CONTACT_IDS_OF("?2", "?4") " UNION ALL " CONTACT_IDS_OF(
+            "?2",
             "?7") "), "
                   "named (name) AS (SELECT CAST(?4 AS TEXT) UNION ALL SELECT CAST(?7 AS TEXT) "
                   "UNION ALL SELECT phone FROM contact WHERE id IN (SELECT id FROM person) "
