@@ -3,15 +3,21 @@
  *
  *     sender [--config FILE] [--pid-file FILE] [--for TIME]
  *
- * One resident process. It looks for due rows of `outgoing` twice a second, and as often as the
- * pace of their lines allows while there are some. Several senders may run at once: one has the
- * lease of the database and sends; the others wait until it ends. See `sender --help`.
+ * One resident process. It looks for due rows of `outgoing` twice a second; when the next one is
+ * due; when another process has written to the database, if that is a file (log_watch.h); and as
+ * often as the pace of their lines allows while there are some. Several senders may run at once:
+ * one has the lease of the database and sends; the others wait until it ends. See `sender --help`.
  */
 #include "archive/copying.h"
+#include <errno.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/config_path.h"
 #include "base/counters.h"
 #include "base/log.h"
+#include "base/target.h"
+#include "delivery/log_watch.h"
 #include "delivery/resident.h"
 #include "sending/posting.h"
 #include "store/heartbeat.h"
@@ -20,12 +26,25 @@ enum {
     TICK_MS = 500,
     PACE_MS = 25, /* between two looks at a line that waits for its pace */
     BEAT_MS = 5 * 1000,
+    LOOK_MS = 2, /* from a write of another process to the first look for what it made due */
+    LONGEST_LOOK_MS = 64,
+    LOOK_SHARE = 20, /* a look is followed by a rest that is so many times as long */
+};
+
+/* The looks because other processes have written to the database. Times are monotonic. */
+struct looks {
+    struct log_watch log;
+    int64_t at;    /* the next one; 0: none */
+    int64_t pause; /* before it */
+    int64_t since; /* one has begun; 0: none, or it has ended */
+    int64_t rests_until;
 };
 
 struct sender {
     struct resident resident;
     struct posting posting;
     struct copying copying;
+    struct looks looks;
     bool has_lease;
     int64_t next_tick, next_beat; /* monotonic */
 };
@@ -72,6 +91,16 @@ static void feed(struct sender *sender, struct store *store) {
         latch(sender, posting_feed(&sender->posting, store));
 }
 
+static void watch(struct sender *sender) {
+    static bool is_logged;
+    const struct config *config = &sender->resident.resources.config;
+    if (log_watch_open(&sender->looks.log, target_file(config->database)) || is_logged)
+        return;
+    is_logged = true;
+    log_message(LOG_WARN, "the log of %s cannot be watched: %s; what is queued waits up to %d ms",
+                config->database_name, strerror(errno), TICK_MS);
+}
+
 static void tick(struct sender *sender, int64_t now) {
     static void (*const tasks[])(struct sender *, struct store *) = {expire, record_confirmed,
                                                                      feed};
@@ -81,11 +110,62 @@ static void tick(struct sender *sender, int64_t now) {
     sender->next_tick = now + TICK_MS;
     posting_rescan(&sender->posting);
     resident_stop_in_time(&sender->resident, now);
+    watch(sender);
     if ((store = resources_store(&sender->resident.resources)))
         beat(sender, store, now);
     for (size_t i = 0; sender->has_lease && i < sizeof tasks / sizeof *tasks; i++)
         if ((store = resources_store(&sender->resident.resources)))
             tasks[i](sender, store);
+}
+
+/* --- looks between the ticks --- */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Sets the next look, `pause` from now; not while the sender rests from the last ones. */
+static void look_after(struct looks *looks, int64_t now, int64_t pause) {
+    looks->pause = pause;
+    looks->at = now + pause;
+    if (looks->at < looks->rests_until)
+        looks->at = looks->rests_until;
+}
+
+/* A transaction writes to the log before its commit is seen, which waits for the disk: so the first
+ * look may come too early, and some follow after longer and longer pauses. */
+static bool is_look_time(struct looks *looks, int64_t now) {
+    if (log_watch_drain(&looks->log) && (!looks->at || looks->at > now + LOOK_MS))
+        look_after(looks, now, LOOK_MS);
+    if (!looks->at || now < looks->at)
+        return false;
+    looks->at = 0;
+    if (looks->pause < LONGEST_LOOK_MS)
+        look_after(looks, now, looks->pause * 2);
+    return true;
+}
+
+/* Looks again when a row has become due, or may have by a write of another process. A look that has
+ * to read many lines is followed by a rest that is so much longer. */
+static void look(struct sender *sender, int64_t now) {
+    struct posting *posting = &sender->posting;
+    struct looks *looks = &sender->looks;
+    if (looks->since && posting->has_seen_all) {
+        looks->rests_until = now + LOOK_SHARE * (now - looks->since);
+        looks->since = 0;
+    }
+    if (is_look_time(looks, now)) {
+        looks->since = now;
+        posting_rescan(posting);
+    } else if (posting->next_due_at <= clock_now()) {
+        posting_rescan(posting);
+    }
+}
+
+/* How long until the next look. */
+static int64_t look_wait(const struct sender *sender, int64_t now) {
+    const int64_t due_at = sender->posting.next_due_at, at = sender->looks.at;
+    return least(at ? at - now : INT64_MAX, due_at == INT64_MAX ? due_at : due_at - clock_now());
 }
 
 /* Records what has ended, and takes what is due. */
@@ -121,25 +201,38 @@ static int wait_of(const struct sender *sender, int64_t now) {
         !sender->resident.is_stopping) {
         if (posting_may_take(posting) || copying_may_go_on(&sender->copying))
             wait = 0;
-        else if (posting->is_pace_full && wait > PACE_MS)
-            wait = PACE_MS;
+        else
+            wait = least(least(wait, look_wait(sender, now)),
+                         posting->is_pace_full ? PACE_MS : INT64_MAX);
     }
     if (sender->resident.stop_at && sender->resident.stop_at - now < wait)
         wait = sender->resident.stop_at - now;
     return wait > 0 ? (int)wait : 0;
 }
 
+/* Whether a write of another process ends the wait: not when a look comes as soon anyway. */
+static bool watches_log(const struct sender *sender, int64_t now) {
+    const struct looks *looks = &sender->looks;
+    return looks->log.fd >= 0 && sender->has_lease && now >= looks->rests_until &&
+           (!looks->at || looks->at > now + LOOK_MS);
+}
+
 static void run(struct sender *sender) {
     for (;;) {
         const int64_t now = clock_monotonic();
-        struct curl_waitfd signals = {.fd = sender->resident.signals, .events = CURL_WAIT_POLLIN};
+        struct curl_waitfd files[] = {
+            {.fd = sender->resident.signals, .events = CURL_WAIT_POLLIN},
+            {.fd = sender->looks.log.fd, .events = CURL_WAIT_POLLIN},
+        };
         tick(sender, now);
+        look(sender, now);
         exchange(sender);
         if (is_done(sender, now))
             return;
         if (!graph_owners_advance(sender->posting.multi)) {
             const int wait = wait_of(sender, now);
-            curl_multi_poll(sender->posting.multi, &signals, 1, wait, NULL);
+            curl_multi_poll(sender->posting.multi, files, watches_log(sender, now) ? 2 : 1, wait,
+                            NULL);
             if (sender->posting.is_pace_full)
                 posting_rescan(&sender->posting);
         }
@@ -214,12 +307,14 @@ int main(int argc, char **argv) {
         return 1;
     if (!posting_open(&sender.posting))
         return resident_fail(resident, "", "out of memory or descriptors");
+    sender.looks.log = log_watch_closed();
     copying_open(&sender.copying, sender.posting.multi, sender.posting.owner);
     if (resident_is_ready(resident, sender.posting.owner))
         return 1;
     run(&sender);
     finish(&sender);
     log_message(LOG_INFO, "sender %s ends", sender.posting.owner);
+    log_watch_close(&sender.looks.log);
     copying_close(&sender.copying);
     posting_close(&sender.posting);
     resident_end(resident);

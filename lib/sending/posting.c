@@ -73,6 +73,7 @@ size_t posting_count(const struct posting *posting, enum posting_slot slot) {
 void posting_rescan(struct posting *posting) {
     posting->has_seen_all = posting->is_pace_full = false;
     posting->after[0] = '\0';
+    posting->next_due_at = INT64_MAX;
 }
 
 bool posting_may_take(const struct posting *posting) {
@@ -491,12 +492,15 @@ enum store_result posting_take(struct posting *posting, struct store *store,
     enum store_result result = STORE_OK;
     for (size_t i = 0; i < LINES_AT_ONCE && posting_may_take(posting); i++) {
         struct outgoing_line line;
-        result = store_next_outgoing_line(store, posting->after, clock_now(), &line);
+        result = store_next_outgoing_line(store, posting->after, &line);
         if (result != STORE_OK)
             break;
         snprintf(posting->after, ID_SIZE, "%s", line.id);
-        if (!line.is_due)
+        if (line.due_at > clock_now()) {
+            posting->next_due_at =
+                line.due_at < posting->next_due_at ? line.due_at : posting->next_due_at;
             continue;
+        }
         const double rate = pace_rate(line.send_rate, line.is_coexisting);
         struct pace_line *pace = pace_find(&posting->pace, line.id, rate, clock_monotonic());
         const size_t limit = limit_of(posting, pace, rate);

@@ -47,6 +47,7 @@ struct posting {
     char after[ID_SIZE];     /* the line that was looked at last */
     bool has_seen_all;       /* all lines have been looked at since posting_rescan */
     bool is_pace_full;       /* rows wait for tokens */
+    int64_t next_due_at;     /* wall clock: of the lines that were looked at, the first later row */
     int64_t unreached_until; /* clock_monotonic: the platform could not be reached */
     int64_t unreached_ms;
     bool is_abandoned; /* the sender ends: what has no answer is unknown by that */

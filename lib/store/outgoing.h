@@ -96,12 +96,12 @@ struct outgoing_line {
     char id[ID_SIZE];
     bool is_coexisting;
     int64_t send_rate; /* 0: the default */
-    bool is_due;       /* the time of its first row has come */
+    int64_t due_at;    /* of its first row that is not being sent; INT64_MAX: none */
 };
 
 /* Finds the next line with waiting rows, in the order of the ids, after `after`; or
  * STORE_NOT_FOUND. */
-enum store_result store_next_outgoing_line(struct store *store, const char *after, int64_t now,
+enum store_result store_next_outgoing_line(struct store *store, const char *after,
                                            struct outgoing_line *line);
 
 /* Ends rows that have waited too long, some hundreds at once. */

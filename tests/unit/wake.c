@@ -1,4 +1,4 @@
-/* lib/delivery/wake.h */
+/* What wakes the resident programs: lib/delivery/wake.h and log_watch.h */
 #include "delivery/wake.h"
 
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "delivery/log_watch.h"
+#include "engine/sqlite.h"
 
 static char directory[256];
 
@@ -56,6 +58,61 @@ static void check_stale(const char *path) {
     check(access(path, F_OK) != 0, "the listener removes its socket");
 }
 
+static void run(sqlite3 *database, const char *sql) {
+    check(sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", sql,
+          sqlite3_errmsg(database));
+}
+
+static sqlite3 *open_database(const char *path) {
+    sqlite3 *database;
+    check(sqlite3_open(path, &database) == SQLITE_OK, "%s", path);
+    run(database, "PRAGMA journal_mode = WAL");
+    return database;
+}
+
+/* A log that appears, is written, removed and made anew, and that of another database. */
+static void check_log(void) {
+    char path[sizeof directory + 8], other[sizeof path], log[sizeof path + 8];
+    struct log_watch watch = log_watch_closed();
+    snprintf(path, sizeof path, "%s/a.db", directory);
+    snprintf(other, sizeof other, "%s/b.db", directory);
+    snprintf(log, sizeof log, "%s-wal", path);
+    check(log_watch_open(&watch, NULL) && watch.fd < 0, "a server has no log to watch");
+    check(log_watch_open(&watch, path) && watch.fd < 0, "no database yet");
+    check(!log_watch_drain(&watch), "nothing is watched");
+
+    sqlite3 *writer = open_database(path);
+    run(writer, "CREATE TABLE t (a)");
+    check(log_watch_open(&watch, path) && watch.fd >= 0, "the log exists");
+    check(!log_watch_drain(&watch), "not written yet");
+    run(writer, "INSERT INTO t VALUES (1)");
+    check(log_watch_drain(&watch), "written");
+    check(!log_watch_drain(&watch), "one drain reads all notifications");
+    run(writer, "SELECT * FROM t");
+    check(!log_watch_drain(&watch), "a read is no write");
+
+    sqlite3_close(writer); /* the last connection removes the log */
+    check(access(log, F_OK) != 0, "the log is removed");
+    check(log_watch_open(&watch, path) && watch.fd < 0, "it is watched no more");
+    writer = open_database(path);
+    run(writer, "INSERT INTO t VALUES (2)");
+    check(log_watch_open(&watch, path) && watch.fd >= 0, "a new log");
+    run(writer, "INSERT INTO t VALUES (3)");
+    check(log_watch_drain(&watch), "the new log was written");
+
+    sqlite3 *second = open_database(other);
+    run(second, "CREATE TABLE t (a)");
+    check(log_watch_open(&watch, other), "another database");
+    run(second, "INSERT INTO t VALUES (1)");
+    check(log_watch_drain(&watch), "the log of the other database");
+    log_watch_close(&watch);
+    check(watch.fd < 0, "closed");
+    sqlite3_close(writer);
+    sqlite3_close(second);
+    unlink(path);
+    unlink(other);
+}
+
 int main(void) {
     char path[1024], deep[600];
     const char *temporary = getenv("TMPDIR");
@@ -78,6 +135,7 @@ int main(void) {
     check(listener.fd == -1, "no directory");
     wake_notify(&missing);
     rmdir(deep);
+    check_log();
     check(rmdir(directory) == 0, "nothing is left");
     return check_failures();
 }

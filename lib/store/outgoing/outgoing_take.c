@@ -56,18 +56,22 @@ enum store_result store_end_sender_lease(struct store *store, const char *owner,
 
 /* --- what is due --- */
 
-/* Whether the time of the line's first row has come. */
-static bool has_due(struct store *store, const char *line_id, int64_t now) {
-    static struct statement s = {.sql = "SELECT 1 FROM outgoing WHERE finished_at IS NULL "
-                                        "AND line_id = ?1 AND send_at <= ?2 LIMIT 1"};
-    sql_start(store, &s, TEXT(line_id), INTEGER(now));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+/* The time of the line's first row that is not being sent; INT64_MAX: none. Few rows are being
+ * sent. */
+static int64_t first_due(struct store *store, const char *line_id) {
+    static struct statement s = {.sql = "SELECT send_at FROM outgoing WHERE finished_at IS NULL "
+                                        "AND line_id = ?1 AND state = 'queued' "
+                                        "ORDER BY send_at, id LIMIT 1"};
+    int64_t due = INT64_MAX;
+    sql_start(store, &s, TEXT(line_id));
+    if (sql_row(store, &s)) {
+        due = column_integer(&s, 0);
+        sql_stop(&s);
+    }
+    return due;
 }
 
-enum store_result store_next_outgoing_line(struct store *store, const char *after, int64_t now,
+enum store_result store_next_outgoing_line(struct store *store, const char *after,
                                            struct outgoing_line *line) {
     static struct statement s = {
         .sql = "SELECT o.line_id, l.is_coexisting, coalesce(l.send_rate, 0) "
@@ -80,7 +84,7 @@ enum store_result store_next_outgoing_line(struct store *store, const char *afte
         line->is_coexisting = column_integer(&s, 1) != 0;
         line->send_rate = column_integer(&s, 2);
         sql_stop(&s);
-        line->is_due = has_due(store, line->id, now);
+        line->due_at = first_due(store, line->id);
     }
     return sql_found(store, found);
 }
