@@ -124,12 +124,10 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Sets the next look, `pause` from now; not while the sender rests from the last ones. */
+/* Sets the next look, `pause` from now. */
 static void look_after(struct looks *looks, int64_t now, int64_t pause) {
     looks->pause = pause;
     looks->at = now + pause;
-    if (looks->at < looks->rests_until)
-        looks->at = looks->rests_until;
 }
 
 /* A transaction writes to the log before its commit is seen, which waits for the disk: so the first
@@ -137,7 +135,7 @@ static void look_after(struct looks *looks, int64_t now, int64_t pause) {
 static bool is_look_time(struct looks *looks, int64_t now) {
     if (log_watch_drain(&looks->log) && (!looks->at || looks->at > now + LOOK_MS))
         look_after(looks, now, LOOK_MS);
-    if (!looks->at || now < looks->at)
+    if (!looks->at || now < looks->at || now < looks->rests_until)
         return false;
     looks->at = 0;
     if (looks->pause < LONGEST_LOOK_MS)
@@ -145,15 +143,10 @@ static bool is_look_time(struct looks *looks, int64_t now) {
     return true;
 }
 
-/* Looks again when a row has become due, or may have by a write of another process. A look that has
- * to read many lines is followed by a rest that is so much longer. */
+/* Looks again when a row has become due, or may have by a write of another process. */
 static void look(struct sender *sender, int64_t now) {
     struct posting *posting = &sender->posting;
     struct looks *looks = &sender->looks;
-    if (looks->since && posting->has_seen_all) {
-        looks->rests_until = now + LOOK_SHARE * (now - looks->since);
-        looks->since = 0;
-    }
     if (is_look_time(looks, now)) {
         looks->since = now;
         posting_rescan(posting);
@@ -162,10 +155,23 @@ static void look(struct sender *sender, int64_t now) {
     }
 }
 
+/* A look that has to read many lines is followed by a rest that is so much longer. */
+static void rest(struct sender *sender, int64_t now) {
+    struct looks *looks = &sender->looks;
+    if (!looks->since || !sender->posting.has_seen_all)
+        return;
+    looks->rests_until = now + LOOK_SHARE * (now - looks->since);
+    looks->since = 0;
+}
+
 /* How long until the next look. */
 static int64_t look_wait(const struct sender *sender, int64_t now) {
-    const int64_t due_at = sender->posting.next_due_at, at = sender->looks.at;
-    return least(at ? at - now : INT64_MAX, due_at == INT64_MAX ? due_at : due_at - clock_now());
+    const struct looks *looks = &sender->looks;
+    const int64_t due_at = sender->posting.next_due_at;
+    int64_t at = looks->at ? looks->at : INT64_MAX;
+    if (at < looks->rests_until)
+        at = looks->rests_until;
+    return least(at - now, due_at == INT64_MAX ? due_at : due_at - clock_now());
 }
 
 /* Records what has ended, and takes what is due. */
@@ -227,6 +233,7 @@ static void run(struct sender *sender) {
         tick(sender, now);
         look(sender, now);
         exchange(sender);
+        rest(sender, clock_monotonic());
         if (is_done(sender, now))
             return;
         if (!graph_owners_advance(sender->posting.multi)) {
