@@ -28,7 +28,8 @@ enum {
     BEAT_MS = 5 * 1000,
     LOOK_MS = 2, /* from a write of another process to the first look for what it made due */
     LONGEST_LOOK_MS = 64,
-    LOOK_SHARE = 20, /* a look is followed by a rest that is so many times as long */
+    OWN_LOOK_MS = 32, /* the same after a write of the sender */
+    LOOK_SHARE = 20,  /* a look is followed by a rest that is so many times as long */
 };
 
 /* The looks because other processes have written to the database. Times are monotonic. */
@@ -174,23 +175,45 @@ static int64_t look_wait(const struct sender *sender, int64_t now) {
     return least(at - now, due_at == INT64_MAX ? due_at : due_at - clock_now());
 }
 
-/* Records what has ended, and takes what is due. */
-static void exchange(struct sender *sender) {
-    struct posting *posting = &sender->posting;
+/* The sender's own writes are no reason to look: what they make due is looked at anyway. Another
+ * process may have written among them; so one look follows, later. */
+static void ignore_own(struct looks *looks, int64_t now) {
+    log_watch_drain(&looks->log);
+    if (!looks->at || looks->at > now + OWN_LOOK_MS)
+        look_after(looks, now, OWN_LOOK_MS);
+}
+
+/* --- exchanges with the store --- */
+
+static void record(struct sender *sender) {
     struct resources *resources = &sender->resident.resources;
-    if (posting_count(posting, POSTING_ENDED) > 0) {
-        struct store *store = resources_store(resources);
-        const enum store_result result = posting_record(posting, store, &resources->config);
-        if (store)
-            latch(sender, result);
-    }
-    if (sender->has_lease)
-        latch(sender, copying_go_on(&sender->copying, resources, sender->resident.is_stopping));
-    if (sender->resident.is_stopping || !sender->has_lease || !posting_may_take(posting))
-        return;
+    struct store *store = resources_store(resources);
+    const enum store_result result = posting_record(&sender->posting, store, &resources->config);
+    if (store)
+        latch(sender, result);
+}
+
+static void take(struct sender *sender) {
+    struct resources *resources = &sender->resident.resources;
     struct store *store = resources_store(resources);
     if (store && resources_keys(resources))
-        latch(sender, posting_take(posting, store, resources));
+        latch(sender, posting_take(&sender->posting, store, resources));
+}
+
+/* Records what has ended, and takes what is due. */
+static void exchange(struct sender *sender, int64_t now) {
+    struct posting *posting = &sender->posting;
+    const bool has_ended = posting_count(posting, POSTING_ENDED) > 0;
+    if (has_ended)
+        record(sender);
+    if (sender->has_lease)
+        latch(sender, copying_go_on(&sender->copying, &sender->resident.resources,
+                                    sender->resident.is_stopping));
+    const size_t free = posting_count(posting, POSTING_FREE);
+    if (!sender->resident.is_stopping && sender->has_lease && posting_may_take(posting))
+        take(sender);
+    if (has_ended || posting_count(posting, POSTING_FREE) != free)
+        ignore_own(&sender->looks, now);
 }
 
 /* --- the main loop --- */
@@ -232,7 +255,7 @@ static void run(struct sender *sender) {
         };
         tick(sender, now);
         look(sender, now);
-        exchange(sender);
+        exchange(sender, now);
         rest(sender, clock_monotonic());
         if (is_done(sender, now))
             return;
