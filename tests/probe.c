@@ -370,7 +370,7 @@ static const struct trial trials[] = {
     {"rename a file", NONE, NONSENSE(renameat2)},
     {"truncate a file by its name", NONE, NONSENSE(truncate)},
     {"set an extended attribute", NONE, NONSENSE(setxattr)},
-    {"watch files", NONE, NONSENSE(inotify_init1)},
+    {"watch files", WATCHES_LOG, NONSENSE(inotify_init1)},
     {"open by handle", NONE, NONSENSE(open_by_handle_at), .first = -1},
     {"openat2", NONE, NONSENSE(openat2), .first = AT_FDCWD},
 

@@ -327,8 +327,8 @@ int main(int argc, char **argv) {
     struct resident *resident = &sender.resident;
     /* It opens platform tokens, and calls the platform alone, never an address that a user has
      * chosen. */
-    const unsigned needs =
-        WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT | KEEPS_RECORDS | KEEPS_ARCHIVE;
+    const unsigned needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | IS_RESIDENT |
+                           KEEPS_RECORDS | KEEPS_ARCHIVE | WATCHES_LOG;
     resident->program = &program;
     const int status = resident_read_options(resident, argc, argv, &sender);
     if (status >= 0)

@@ -158,6 +158,7 @@ const char *confine_meaning(enum need need) {
     case READS_ARCHIVE: return "read media_archive";
     case KEEPS_ARCHIVE: return "write, read and remove files in media_archive";
     case READS_ZONES: return "read the files of time zones";
+    case WATCHES_LOG: return "see when the database is written";
     case NOTIFIES_COURIER: return "notify the courier";
     case DETECTS_TYPES: return "fork a child process that detects the type of a file";
     case IS_RESIDENT: return "keep running while its files are replaced";

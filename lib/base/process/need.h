@@ -27,6 +27,10 @@ enum need {
 
     READS_ZONES = 1 << 16, /* the files of time zones */
 
+    /* inotify(7) of a file that its user may read, for the write-ahead log (log_watch.h): it shows
+     * when a file is written, not what it has */
+    WATCHES_LOG = 1 << 17,
+
     /* A need of network sockets, and of threads that resolve host names. */
     USES_NETWORK = CALLS_PLATFORM | CALLS_WEBHOOKS,
 };

@@ -201,9 +201,8 @@ static const struct allowed_call allowed_calls[] = {
     {CALL(bind), .needs = USES_NETWORK},
     {CALL(umask), .needs = IS_RESIDENT},
     {CALL(signalfd4), .needs = IS_RESIDENT},
-    /* the sender watches SQLite's log (log_watch.h) */
-    {CALL(inotify_init1), .needs = IS_RESIDENT},
-    {CALL(inotify_add_watch), .needs = IS_RESIDENT},
+    {CALL(inotify_init1), .needs = WATCHES_LOG},
+    {CALL(inotify_add_watch), .needs = WATCHES_LOG},
     {CALL(getsockopt), .needs = USES_NETWORK},
     {CALL(setsockopt), .needs = USES_NETWORK},
     {CALL(recvfrom), .needs = USES_NETWORK | HAS_SERVER},
