@@ -8,10 +8,11 @@
  * often as the pace of their lines allows while there are some. Several senders may run at once:
  * one has the lease of the database and sends; the others wait until it ends. See `sender --help`.
  */
-#include "archive/copying.h"
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
+#include "archive/copying.h"
 #include "base/clock.h"
 #include "base/config_path.h"
 #include "base/counters.h"
@@ -37,7 +38,7 @@ struct looks {
     struct log_watch log;
     int64_t at;    /* the next one; 0: none */
     int64_t pause; /* before it */
-    int64_t since; /* one has begun; 0: none, or it has ended */
+    int64_t took;  /* microseconds of reading the lines, since all were read the last time */
     int64_t rests_until;
 };
 
@@ -147,30 +148,33 @@ static bool is_look_time(struct looks *looks, int64_t now) {
 /* Looks again when a row has become due, or may have by a write of another process. */
 static void look(struct sender *sender, int64_t now) {
     struct posting *posting = &sender->posting;
-    struct looks *looks = &sender->looks;
-    if (is_look_time(looks, now)) {
-        looks->since = now;
+    if (is_look_time(&sender->looks, now) || posting->next_due_at <= clock_now())
         posting_rescan(posting);
-    } else if (posting->next_due_at <= clock_now()) {
-        posting_rescan(posting);
-    }
 }
 
-/* A look that has to read many lines is followed by a rest that is so much longer. */
-static void rest(struct sender *sender, int64_t now) {
-    struct looks *looks = &sender->looks;
-    if (!looks->since || !sender->posting.has_seen_all)
+/* Returns the processor time of this thread, in microseconds. */
+static int64_t processor_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+/* When all lines have been read, a rest follows that is so many times as long as that took, since
+ * there may be many lines with nothing due. The time in which rows were taken does not count. */
+static void rest(struct looks *looks, int64_t took, bool has_seen_all) {
+    looks->took += took;
+    if (!has_seen_all)
         return;
-    looks->rests_until = now + LOOK_SHARE * (now - looks->since);
-    looks->since = 0;
+    looks->rests_until = clock_monotonic() + LOOK_SHARE * looks->took / 1000;
+    looks->took = 0;
 }
 
-/* How long until the next look. */
+/* How long until the next look, or until the log is watched again. */
 static int64_t look_wait(const struct sender *sender, int64_t now) {
     const struct looks *looks = &sender->looks;
     const int64_t due_at = sender->posting.next_due_at;
     int64_t at = looks->at ? looks->at : INT64_MAX;
-    if (at < looks->rests_until)
+    if (now < looks->rests_until && (!looks->at || at < looks->rests_until))
         at = looks->rests_until;
     return least(at - now, due_at == INT64_MAX ? due_at : due_at - clock_now());
 }
@@ -193,26 +197,34 @@ static void record(struct sender *sender) {
         latch(sender, result);
 }
 
-static void take(struct sender *sender) {
+/* Returns whether rows were taken. */
+static bool take(struct sender *sender) {
+    struct posting *posting = &sender->posting;
     struct resources *resources = &sender->resident.resources;
+    const size_t free = posting_count(posting, POSTING_FREE);
     struct store *store = resources_store(resources);
-    if (store && resources_keys(resources))
-        latch(sender, posting_take(&sender->posting, store, resources));
+    if (!store || !resources_keys(resources))
+        return false;
+    const int64_t began = processor_time();
+    latch(sender, posting_take(posting, store, resources));
+    const bool has_taken = posting_count(posting, POSTING_FREE) != free;
+    rest(&sender->looks, has_taken ? 0 : processor_time() - began, posting->has_seen_all);
+    return has_taken;
 }
 
 /* Records what has ended, and takes what is due. */
 static void exchange(struct sender *sender, int64_t now) {
     struct posting *posting = &sender->posting;
-    const bool has_ended = posting_count(posting, POSTING_ENDED) > 0;
-    if (has_ended)
+    bool has_written = posting_count(posting, POSTING_ENDED) > 0;
+    if (has_written)
         record(sender);
     if (sender->has_lease)
         latch(sender, copying_go_on(&sender->copying, &sender->resident.resources,
                                     sender->resident.is_stopping));
-    const size_t free = posting_count(posting, POSTING_FREE);
-    if (!sender->resident.is_stopping && sender->has_lease && posting_may_take(posting))
-        take(sender);
-    if (has_ended || posting_count(posting, POSTING_FREE) != free)
+    if (!sender->resident.is_stopping && sender->has_lease && posting_may_take(posting) &&
+        take(sender))
+        has_written = true;
+    if (has_written)
         ignore_own(&sender->looks, now);
 }
 
@@ -256,7 +268,6 @@ static void run(struct sender *sender) {
         tick(sender, now);
         look(sender, now);
         exchange(sender, now);
-        rest(sender, clock_monotonic());
         if (is_done(sender, now))
             return;
         if (!graph_owners_advance(sender->posting.multi)) {
