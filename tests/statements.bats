@@ -226,6 +226,15 @@ flat() {
     ((${#counts[@]} == 2 && counts[0] > 0 && counts[1] <= counts[0] + counts[0] / 2 + 50))
 }
 
+@test "a search for waiting webhooks costs the same for each webhook, for any number of deliveries" {
+    local file webhooks
+    webhooks=$(sqlite3 "$FILLED" "SELECT count(DISTINCT webhook_id) FROM delivery WHERE state = 'pending'")
+    for file in event/outbox.c life/housekeeping.c; do
+        texts_of "$root/lib/store/$file" >"$BATS_TEST_TMPDIR/all"
+        (($(steps 'WITH RECURSIVE waiting' 9000000000000 | tail -n 1) < 60 * webhooks))
+    done
+}
+
 @test "statements that hold the write lock, and those of each request, cost the same for any number of rows" {
     texts_of "$root"/lib/{engine,store,store/*}/*.c >"$BATS_TEST_TMPDIR/all"
     local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"
@@ -235,13 +244,11 @@ flat() {
     flat 'UPDATE thread SET last_message_at' "$one" "$two"
     flat 'UPDATE contact_merge SET contact_id = ?2 WHERE contact_id' "$one" "$two"
     flat 'DELETE FROM contact WHERE id = ?1' "'con_none'" "$two"
-    local webhooks counts
+    local counts
     # at most 1,000 entries of each of three indexes
     mapfile -t counts < <(steps 'SELECT (SELECT count(*) FROM (SELECT 1 FROM thread WHERE user_id' "'usr_fill'" 1000)
     printf 'what there is to do: %s\n' "${counts[*]}"
     ((${#counts[@]} == 2 && counts[0] > 0 && counts[1] < 45000))
-    webhooks=$(sqlite3 "$FILLED" "SELECT count(DISTINCT webhook_id) FROM delivery WHERE state = 'pending'")
-    (($(steps 'WITH RECURSIVE waiting' $far | tail -n 1) < 60 * webhooks))
     flat 'UPDATE delivery SET next_attempt_at = ?1 WHERE webhook_id' 1 $far "'whk_fill'" 500
     local some
     mapfile -t some < <(sqlite3 "$FEW" "SELECT quote(id) FROM event WHERE state = 'done' ORDER BY id LIMIT 20")

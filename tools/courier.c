@@ -199,7 +199,7 @@ static void exchange(struct courier *courier) {
     struct resources *resources = &courier->resident.resources;
     bool has_ended = dispatch_count(&courier->dispatch, SLOT_ENDED) > 0;
     if (has_ended)
-        dispatch_rescan(&courier->dispatch); /* there are more free slots */
+        dispatch_revisit(&courier->dispatch); /* there are more free slots */
     bool may_take = !courier->resident.is_stopping && (courier->may_be_due || has_ended) &&
                     dispatch_has_room(&courier->dispatch);
     if (!may_take && !has_ended)
@@ -211,7 +211,7 @@ static void exchange(struct courier *courier) {
         !latch(courier, dispatch_exchange(&courier->dispatch, store, resources, may_take)))
         return;
     if (has_ended)
-        dispatch_rescan(&courier->dispatch); /* the results may have made more events due */
+        dispatch_revisit(&courier->dispatch); /* the results may have made more events due */
     courier->may_be_due = !courier->dispatch.has_seen_all;
 }
 

@@ -1,10 +1,13 @@
-/* How slots are given. The waiting webhooks are planned in batches, in the order of their ids; a
- * pass goes over all of them. Within a batch each webhook that hosts.c admits gets one slot
- * per round, first those with the fewest attempts in flight (give_slots). If the slots run out, the
- * next batch begins at the first webhook that has none, so that each gets its turn. One exchange
- * then records the attempts that have ended and leases as many events as slots were given, in one
- * transaction; a lease that cannot be started is released at once. `has_seen_all` is set at the end
- * of a pass that began after the last wake-up: until then there may be more to take.
+/* How slots are given. The webhooks with due events are listed, and planned in batches, in the
+ * order of their ids; a pass goes over the list, and removes from it those whose due events have
+ * all been leased. Within a batch each webhook that hosts.c admits gets one slot per round, first
+ * those with the fewest attempts in flight (give_slots). If the slots run out, the next batch
+ * begins at the first webhook that has none, so that each gets its turn. One exchange then records
+ * the attempts that have ended and leases as many events as slots were given, in one transaction; a
+ * lease that cannot be started is released at once. `has_seen_all` is set at the end of a pass that
+ * began after the last wake-up or end of an attempt: until then there may be more to take. Only a
+ * wake-up or a tick needs a new list; the end of an attempt concerns listed webhooks, unless it
+ * ends the suspension of one.
  */
 #include "delivery/dispatch.h"
 
@@ -18,7 +21,8 @@ enum {
     TAKEN_AT_ONCE = 32,                 /* events per exchange */
     PLANNING_LIMIT = 512 * 1024 * 1024, /* enough for TAKEN_AT_ONCE events of the largest size */
     BODIES_LIMIT = 64 * 1024 * 1024,    /* bytes of all event bodies in flight */
-    BATCH = 64,                         /* webhooks listed by one call of the store */
+    LISTING_LIMIT = 128 * 1024 * 1024,  /* the ids of a million webhooks */
+    BATCH = 64,                         /* webhooks read by one call of the store */
     BATCHES = 2,
     KEPT_SLOTS = 32, /* slots that keep their memory for the next attempt */
     /* per attempt: its connections, IPv4 and IPv6, and the thread of its resolver */
@@ -48,6 +52,7 @@ bool dispatch_open(struct dispatch *dispatch, size_t slots) {
     dispatch->multi = curl_multi_init();
     id_make(dispatch->courier_id, "cou_", clock_now());
     arena_init(&dispatch->planning, PLANNING_LIMIT, NULL);
+    arena_init(&dispatch->listing, LISTING_LIMIT, NULL);
     hosts_init(&dispatch->hosts, slots);
     return dispatch->multi &&
            curl_multi_setopt(dispatch->multi, CURLMOPT_MAXCONNECTS, (long)slots) == CURLM_OK;
@@ -59,6 +64,7 @@ void dispatch_close(struct dispatch *dispatch) {
             attempt_free(&dispatch->attempts[i]);
     curl_multi_cleanup(dispatch->multi);
     arena_free(&dispatch->planning);
+    arena_free(&dispatch->listing);
 }
 
 size_t dispatch_count(const struct dispatch *dispatch, enum slot slot) {
@@ -113,9 +119,14 @@ bool dispatch_has_room(const struct dispatch *dispatch) {
     return room(dispatch) > 0;
 }
 
-void dispatch_rescan(struct dispatch *dispatch) {
+void dispatch_revisit(struct dispatch *dispatch) {
     dispatch->has_seen_all = false;
-    dispatch->is_whole_pass = !*dispatch->after;
+    dispatch->is_whole_pass = !dispatch->next;
+}
+
+void dispatch_rescan(struct dispatch *dispatch) {
+    dispatch->must_list = true;
+    dispatch_revisit(dispatch);
 }
 
 static void count_in_flight(struct dispatch *dispatch) {
@@ -169,34 +180,54 @@ static const struct candidate *give_slots(struct dispatch *dispatch, struct cand
     return refused;
 }
 
-/* Sets where the next batch begins: at `refused`; if NULL, after the last webhook of this batch;
- * and at the end of the pass, at the first webhook. */
-static void advance_lap(struct dispatch *dispatch, const struct store_due *due, size_t count,
-                        const char *refused) {
-    const char *after = dispatch->after;
-    for (size_t i = 0; i < count && (!refused || strcmp(due[i].webhook_id, refused) < 0); i++)
-        after = due[i].webhook_id;
-    if (refused || count == BATCH) {
-        memmove(dispatch->after, after, strlen(after) + 1);
+/* Lists the webhooks at the beginning of a pass, if the list may be incomplete. */
+static enum store_result list_due(struct dispatch *dispatch, struct store *store, int64_t now) {
+    if (dispatch->next || !dispatch->must_list)
+        return STORE_OK;
+    dispatch->due_count = 0;
+    arena_reset(&dispatch->listing);
+    enum store_result result =
+        store_list_due(store, &dispatch->listing, now, &dispatch->due, &dispatch->due_count);
+    dispatch->must_list = result != STORE_OK;
+    return result;
+}
+
+/* Removes those webhooks of the batch from the list to which nothing can be delivered now. */
+static void keep_waiting(struct dispatch *dispatch, const struct store_due *batch, size_t count) {
+    const size_t begin = dispatch->next;
+    size_t kept = begin;
+    for (size_t i = begin; i < dispatch->due_count; i++)
+        if (i >= begin + count || batch[i - begin].url)
+            dispatch->due[kept++] = dispatch->due[i];
+    dispatch->due_count = kept;
+}
+
+/* Ends the pass after the last webhook. */
+static void end_pass(struct dispatch *dispatch) {
+    if (dispatch->next < dispatch->due_count)
         return;
-    }
     dispatch->has_seen_all = dispatch->is_whole_pass;
     dispatch->is_whole_pass = true;
     dispatch->hosts.pass++;
-    *dispatch->after = '\0';
+    dispatch->next = 0;
 }
 
-/* Plans the next batch of webhooks with due events, and adds their shares to `shares`. */
+/* Plans the next batch of the list, and adds the webhooks' shares to `shares`. */
 static enum store_result plan_batch(struct dispatch *dispatch, struct store *store, int64_t now,
                                     struct buffer *shares, size_t *left) {
     const int64_t monotonic = clock_monotonic();
-    struct store_due *due;
-    size_t count, waiting = 0;
-    enum store_result result =
-        store_list_due(store, &dispatch->planning, dispatch->after, BATCH, now, &due, &count);
-    struct candidate *candidates = arena_alloc(&dispatch->planning, BATCH * sizeof *candidates);
+    struct store_due due[BATCH];
+    struct candidate candidates[BATCH];
+    size_t waiting = 0;
+    enum store_result result = list_due(dispatch, store, now);
+    const size_t rest = dispatch->due_count - dispatch->next;
+    const size_t count = rest < BATCH ? rest : BATCH;
+    if (result == STORE_OK)
+        result = store_read_due(store, &dispatch->planning, dispatch->due + dispatch->next, count,
+                                now, due);
     if (result != STORE_OK)
         return result;
+    keep_waiting(dispatch, due, count);
     for (size_t i = 0; i < count; i++)
         if (due[i].url)
             candidates[waiting++] = candidate_of(dispatch, &due[i], monotonic);
@@ -208,7 +239,8 @@ static enum store_result plan_batch(struct dispatch *dispatch, struct store *sto
                                              .user_id = candidates[i].user_id,
                                              .limit = candidates[i].given},
                        sizeof(struct store_share));
-    advance_lap(dispatch, due, count, refused ? refused->webhook_id : NULL);
+    dispatch->next += refused ? (size_t)(refused - candidates) : waiting;
+    end_pass(dispatch);
     return STORE_OK;
 }
 
@@ -341,8 +373,10 @@ enum store_result dispatch_exchange(struct dispatch *dispatch, struct store *sto
     if (result == STORE_OK && (exchange.attempt_count || exchange.share_count))
         result = store_exchange_events(store, &dispatch->planning, &exchange, &deliveries, &taken);
     for (size_t i = dispatch->used; i-- > 0 && result == STORE_OK;)
-        if (dispatch->slots[i] == SLOT_ENDED)
+        if (dispatch->slots[i] == SLOT_ENDED) {
+            dispatch->must_list |= dispatch->attempts[i].result.is_probe;
             clear(dispatch, i);
+        }
     for (size_t i = 0; i < taken; i++)
         start(dispatch, store, resources, &deliveries[i]);
     arena_reset(&dispatch->planning);

@@ -5,8 +5,9 @@
  * hang delay only the events of their user. A webhook that has received nothing since a failure has
  * at most 2 attempts in flight.
  *
- * One exchange plans at most 128 webhooks with due events, in the order of their ids. The next
- * exchange continues after them, or at the first webhook for which no slot was left.
+ * The webhooks with due events are listed when there may be others, once for many exchanges. One
+ * exchange plans at most 128 of them. The next exchange continues after them, or at the first
+ * webhook for which no slot was left.
  */
 #ifndef SWITCHBOARD_DELIVERY_DISPATCH_H
 #define SWITCHBOARD_DELIVERY_DISPATCH_H
@@ -28,9 +29,13 @@ struct dispatch {
     struct attempt attempts[DISPATCH_SLOTS];
     struct in_flight flights[DISPATCH_SLOTS]; /* valid for slots in use */
     struct hosts hosts;
-    char after[ID_SIZE]; /* the webhook that was planned last; "" at the beginning of a pass */
-    bool is_whole_pass;  /* this pass began after dispatch_rescan */
-    bool has_seen_all;   /* all webhooks have been planned since dispatch_rescan */
+    struct arena listing; /* memory of `due` */
+    const char **due;     /* the webhooks that had due events, in the order of their ids */
+    size_t due_count;
+    size_t next;        /* index in `due` of the webhook to plan next; 0: a pass begins */
+    bool must_list;     /* the next pass begins with a new list */
+    bool is_whole_pass; /* this pass began after dispatch_rescan or dispatch_revisit */
+    bool has_seen_all;  /* all webhooks have been planned since then */
 };
 
 /* Returns how many slots the process has file descriptors for. First raises the soft limit of
@@ -42,9 +47,12 @@ size_t dispatch_count_slots(void);
 bool dispatch_open(struct dispatch *dispatch, size_t slots);
 void dispatch_close(struct dispatch *dispatch);
 
-/* Clears `has_seen_all`: there may be events that were inserted or became due since the
- * webhooks were planned. */
+/* Clears `has_seen_all`: other webhooks may have events that were inserted or became due. */
 void dispatch_rescan(struct dispatch *dispatch);
+
+/* Clears `has_seen_all`: more events of the listed webhooks may be delivered, since attempts have
+ * ended. */
+void dispatch_revisit(struct dispatch *dispatch);
 
 /* Records the attempts that have ended and, if `may_take`, takes due events, as many as there are
  * slots for, and starts their attempts. On failure the attempts that have ended are kept for the

@@ -19,18 +19,23 @@ enum {
     OUTBOX_SUSPEND_AFTER_MS = 5 * 24 * 60 * 60 * 1000, /* of failures without a success */
 };
 
-/* A webhook with pending deliveries. */
+/* Lists the ids of the webhooks with a pending delivery whose time has come, leased or not, in
+ * their order. The cost grows with the webhooks that have pending deliveries. `now` is in ms. */
+enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
+                                 const char ***ids, size_t *count);
+
+/* A webhook to which an event can be delivered now. */
 struct store_due {
     const char *webhook_id, *user_id;
-    const char *url;   /* NULL: none of the events can be delivered now */
+    const char *url;   /* NULL: there is no such webhook, and the rest is not set */
     bool is_suspended; /* one event may be sent as a probe */
     bool is_failing;   /* no success since the last failure */
 };
 
-/* Lists webhooks with pending deliveries in the order of their ids: at most `limit`, those after
- * the id `after`. Fewer than `limit`: there are no more. `now` is in ms. */
-enum store_result store_list_due(struct store *store, struct arena *arena, const char *after,
-                                 size_t limit, int64_t now, struct store_due **due, size_t *count);
+/* Reads the `count` webhooks `ids` to `due`, which has room for all. The `url` is NULL if the
+ * webhook was deleted, may not be tried now, or has no due delivery without a lease. */
+enum store_result store_read_due(struct store *store, struct arena *arena, const char *const *ids,
+                                 size_t count, int64_t now, struct store_due *due);
 
 /* The number of a webhook's events to lease at most. */
 struct store_share {

@@ -41,21 +41,36 @@ static int64_t latest_lease(int64_t now) {
     return now + 2 * (int64_t)OUTBOX_LEASE_MS;
 }
 
-/* Finds the next webhook after `after` that has pending deliveries; false when there is none, or on
- * failure. `due->url` is NULL when none of them can be delivered now. */
-static bool find_next_due(struct store *store, struct arena *arena, const char *after, int64_t now,
-                          struct store_due *due) {
+enum store_result store_list_due(struct store *store, struct arena *arena, int64_t now,
+                                 const char ***ids, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT p.webhook_id, p.user_id, "
-               "(SELECT w.url FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
-               "WHERE w.id = p.webhook_id AND " IS_CONFIGURED " AND " MAY_BE_TRIED
-               " AND EXISTS (SELECT 1 FROM delivery e WHERE e.webhook_id = w.id AND " IS_WAITING
-               ")), v.suspended_at IS NOT NULL, v.failing_since IS NOT NULL FROM delivery p "
-               "JOIN webhook v ON v.id = p.webhook_id "
-               "WHERE p.state = 'pending' AND p.webhook_id > ?3 ORDER BY p.webhook_id LIMIT 1"};
-    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(after));
+        .sql = WEBHOOKS_WAITING
+        "SELECT webhook_id FROM waiting WHERE (SELECT "
+        "min(e.next_attempt_at) FROM delivery e WHERE e.webhook_id = waiting.webhook_id "
+        "AND e.state = 'pending') <= ?1"};
+    struct buffer found = buffer_in(arena);
+    sql_start(store, &s, INTEGER(now));
+    while (sql_row(store, &s)) {
+        const char *id = column_text(&s, 0, arena);
+        buffer_add(&found, &id, sizeof id);
+    }
+    *ids = (const char **)(void *)found.p;
+    *count = found.n / sizeof **ids;
+    return sql_result(store);
+}
+
+static void read_due(struct store *store, struct arena *arena, const char *webhook_id, int64_t now,
+                     struct store_due *due) {
+    static struct statement s = {
+        .sql =
+            "SELECT w.id, w.user_id, w.url, w.suspended_at IS NOT NULL, "
+            "w.failing_since IS NOT NULL FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
+            "WHERE w.id = ?3 AND " IS_CONFIGURED " AND " MAY_BE_TRIED
+            " AND EXISTS (SELECT 1 FROM delivery e WHERE e.webhook_id = w.id AND " IS_WAITING ")"};
+    *due = (struct store_due){0};
+    sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(webhook_id));
     if (!sql_row(store, &s))
-        return false;
+        return;
     *due = (struct store_due){
         .webhook_id = column_text(&s, 0, arena),
         .user_id = column_text(&s, 1, arena),
@@ -64,16 +79,13 @@ static bool find_next_due(struct store *store, struct arena *arena, const char *
         .is_failing = column_integer(&s, 4) != 0,
     };
     sql_stop(&s);
-    return true;
 }
 
-enum store_result store_list_due(struct store *store, struct arena *arena, const char *after,
-                                 size_t limit, int64_t now, struct store_due **due, size_t *count) {
-    *due = arena_alloc(arena, limit * sizeof **due);
-    *count = 0;
+enum store_result store_read_due(struct store *store, struct arena *arena, const char *const *ids,
+                                 size_t count, int64_t now, struct store_due *due) {
     store_hold_view(store); /* one view for all statements: a view each would take more locks */
-    while (*count < limit && find_next_due(store, arena, after, now, &(*due)[*count]))
-        after = (*due)[(*count)++].webhook_id;
+    for (size_t i = 0; i < count && !sql_failed(store); i++)
+        read_due(store, arena, ids[i], now, &due[i]);
     store_release_view(store);
     return sql_result(store);
 }

@@ -6,6 +6,15 @@
 #include "engine/sql.h"
 #include "store/event.h"
 
+/* SQL: a table `waiting` of the webhooks that have pending deliveries, in the order of their ids,
+ * then NULL. Each costs one search in the index delivery_due. */
+#define WEBHOOKS_WAITING                                                                           \
+    "WITH RECURSIVE waiting (webhook_id) AS ("                                                     \
+    "SELECT min(webhook_id) FROM delivery WHERE state = 'pending' "                                \
+    "UNION ALL SELECT (SELECT min(p.webhook_id) FROM delivery p "                                  \
+    "  WHERE p.state = 'pending' AND p.webhook_id > waiting.webhook_id) "                          \
+    "FROM waiting WHERE waiting.webhook_id IS NOT NULL) "
+
 /* A body that is not stored with the event: that of a forward. */
 struct outbox_post {
     const char *post_id, *parts; /* parts NULL: the whole POST */

@@ -3,6 +3,7 @@
 #include "engine/sql.h"
 #include "store/campaign.h"
 #include "store/chore.h"
+#include "store/event/outbox_entry.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/logins.h"
@@ -169,19 +170,14 @@ enum store_result store_delete_old_rows(struct store *store, int64_t now, size_t
     return result;
 }
 
-/* Finds a webhook with a pending delivery that is due after `latest`, by one search in the index
- * delivery_due for each webhook with pending deliveries. NULL: there is none. */
+/* Finds a webhook with a pending delivery that is due after `latest`. NULL: there is none. */
 static const char *find_webhook_with_wrong_times(struct store *store, struct arena *arena,
                                                  int64_t latest) {
     static struct statement s = {
-        .sql = "WITH RECURSIVE waiting (webhook_id) AS ("
-               "SELECT min(webhook_id) FROM delivery WHERE state = 'pending' "
-               "UNION ALL SELECT (SELECT min(e.webhook_id) FROM delivery e "
-               "  WHERE e.state = 'pending' AND e.webhook_id > waiting.webhook_id) "
-               "FROM waiting WHERE waiting.webhook_id IS NOT NULL) "
-               "SELECT w.webhook_id FROM waiting w WHERE EXISTS (SELECT 1 FROM delivery e "
-               "  WHERE e.webhook_id = w.webhook_id AND e.state = 'pending' "
-               "  AND e.next_attempt_at > ?1) LIMIT 1"};
+        .sql = WEBHOOKS_WAITING
+        "SELECT w.webhook_id FROM waiting w WHERE EXISTS (SELECT 1 FROM delivery e "
+        "  WHERE e.webhook_id = w.webhook_id AND e.state = 'pending' "
+        "  AND e.next_attempt_at > ?1) LIMIT 1"};
     sql_start(store, &s, INTEGER(latest));
     if (!sql_row(store, &s))
         return NULL;
