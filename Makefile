@@ -102,7 +102,7 @@ ifeq ($(PROBE),1)
 # Executables that test their own rights on request, and that can be made to crash.
 BUILD := build/probe/objects
 OUT   := build/probe
-FLAGS += -DSWITCHBOARD_PROBE -DCRASH_CPU_SECONDS=1 -include tests/probe.h
+FLAGS += -DSWITCHBOARD_PROBE -DCPU_LIMIT_SECONDS=1 -include tests/probe.h
 endif
 ifeq ($(COVERAGE),1)
 # Executables that count how often each of their lines runs.

@@ -326,6 +326,20 @@ named_as() {
     assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 2500
 }
 
+@test "a campaign that has the most recipients takes no other one, and the same table adds none" {
+    people 3
+    db 'UPDATE campaign SET recipients = 999998'
+    upload 'to\n15552000000\n15553000001\n15552000001\n15553000002\n'
+    assert_success
+    assert_json '[.data.accepted, .data.duplicates] | join(" ")' '2 2'
+    upload 'to\n15552000000\n15553000002\n'
+    assert_json .data.duplicates 2
+    upload 'to\n15552000000\n15553000003\n15553000004\n'
+    assert_error 409 VALIDATION_ERROR '1000000 recipients'
+    assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 5
+    assert_equal "$(db 'SELECT recipients FROM campaign')" 1000000
+}
+
 @test "a campaign of 2500 lines is stored in parts, and twice the same table adds none" {
     people 2500
     assert_json .data.accepted 2500

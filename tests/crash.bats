@@ -45,6 +45,21 @@ assert_crash() { # NAME REASON SIGNAL
     assert_crash crash-loop 'the program exceeded its CPU time limit health' SIGPROF
 }
 
+@test "the CPU time limit is of each part of a body: a table of 100,000 recipients is taken whole" {
+    # the limit of a probe build is one second, and this table takes more
+    sandbox POST templates "{\"wabaId\":\"$WABA\",\"items\":[{\"id\":\"72\",\"name\":\"plain\",\"language\":\"de\",
+        \"status\":\"APPROVED\",\"category\":\"UTILITY\",\"components\":[{\"type\":\"BODY\",\"text\":\"x\"}]}]}" >/dev/null
+    api POST /v2/campaigns -d "{\"phoneNumberId\":\"$LINE\",\"name\":\"all\",\"templateName\":\"plain\",\"language\":\"de\"}"
+    { printf 'to\n' && seq 15552000001 15552100000; } >"$BATS_TEST_TMPDIR/table"
+    local path
+    path=/v2/campaigns/$(gojq -r .data.id "$body")/recipients
+    api PUT "$path" -H 'Content-Type: text/csv' -d "@$BATS_TEST_TMPDIR/table"
+    assert_json .data.accepted 100000
+    api GET "$path.csv"
+    assert_status 200
+    assert_equal "$(wc -l <"$body")" 100001
+}
+
 @test "exhausted memory is 500 and a log line" {
     request GET /v2/health -H 'X-Probe: exhaust' -H 'X-Request-Id: crash-exhaust'
     assert_crash crash-exhaust 'out of memory health' -

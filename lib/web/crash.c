@@ -2,12 +2,12 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/log.h"
+#include "web/cpu_limit.h"
 #include "web/reply.h"
 #include "web/transport.h"
 
@@ -101,17 +101,10 @@ _Noreturn void crash_exit(const char *reason) {
     _exit(1);
 }
 
-static void limit_time(void) {
-#ifndef __SANITIZE_ADDRESS__
-    static const struct itimerval limit = {.it_value.tv_sec = CRASH_CPU_SECONDS};
-    setitimer(ITIMER_PROF, &limit, NULL);
-#endif
-}
-
 void crash_set_request(const char *id, bool is_head) {
     size_t n = id ? strlen(id) : 0;
     if (n && !request_id[0])
-        limit_time();
+        cpu_limit_start();
     n = n < sizeof request_id ? n : sizeof request_id - 1;
     memcpy(request_id, id ? id : "", n);
     request_id[n] = '\0';

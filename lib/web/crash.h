@@ -1,16 +1,12 @@
 /* The end of a process that cannot continue: memory is exhausted, a signal such as SIGSEGV arrived,
- * or a request has used CRASH_CPU_SECONDS of CPU time, far more than any needs. The process logs
- * the request, answers 500 INTERNAL_ERROR (spec 7) and exits. Nothing here allocates memory or
- * takes a lock, because the heap and the locks may be broken.
+ * or a request has reached its limit of CPU time (cpu_limit.h). The process logs the request,
+ * answers 500 INTERNAL_ERROR (spec 7) and exits. Nothing here allocates memory or takes a lock,
+ * because the heap and the locks may be broken.
  */
 #ifndef SWITCHBOARD_CRASH_H
 #define SWITCHBOARD_CRASH_H
 
 #include <stdbool.h>
-
-#ifndef CRASH_CPU_SECONDS
-#define CRASH_CPU_SECONDS 15
-#endif
 
 /* Installs handlers for the signals of faults, which log and answer before the signal ends the
  * process. `program` is its name in the log; it is not copied and must stay valid.

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "web/cpu_limit.h"
 #include "web/transport.h"
 
 static const struct {
@@ -255,5 +256,6 @@ int reply_stream(struct request *rq, int status, const char *content_type, int64
 
 int reply_more(struct request *rq, struct slice bytes) {
     rq->reply.bytes += bytes.n;
+    cpu_limit_start();
     return write_stream(rq, bytes);
 }

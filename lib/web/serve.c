@@ -11,6 +11,7 @@
 #include "base/process/confine.h"
 #include "base/process/environment.h"
 #include "base/request_log.h"
+#include "web/cpu_limit.h"
 #include "web/crash.h"
 #include "web/describe.h"
 #include "web/prefer.h"
@@ -32,8 +33,10 @@ static _Noreturn void on_exhausted(void) {
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n) {
     request_release(rq);
     ssize_t got = transport_read(bytes, n);
-    if (got > 0)
+    if (got > 0) {
         rq->body_read += (size_t)got;
+        cpu_limit_start();
+    }
     if (!transport_is_late())
         return got;
     fail(rq, TIMED_OUT,

@@ -61,7 +61,9 @@ static bool flush(struct import *import) {
     if (result == STORE_CONFLICT)
         fail(rq, CONFLICT, "The campaign is no draft any more, so it takes no recipients.");
     else if (result == STORE_EXCESSIVE)
-        fail(rq, CONFLICT, "A campaign has at most %d recipients.", CAMPAIGN_ROWS_MOST);
+        fail(rq, CONFLICT,
+             "The campaign has %d recipients, the most that one can have; it takes no others.",
+             CAMPAIGN_ROWS_MOST);
     else if (result != STORE_OK)
         state_fail(rq, result);
     import->accepted += added;

@@ -145,35 +145,74 @@ static bool raise_recipients(struct store *store, const char *id, size_t added) 
            campaign_count_rows(store, id, "waiting", (int64_t)added);
 }
 
-/* Adds a person whom the campaign does not have by any identity. */
+/* SQL: a recipient `r` of the campaign ?3; the caller adds what it has. */
+#define RECIPIENT_WITH "SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 AND "
+
+/* Adds a person whom the campaign does not have by any identity. The identities of a contact are
+ * read only if the account has a contact with one of the given ones. */
 static bool add_recipient(struct store *store, const struct store_campaign *campaign,
-                          const struct store_campaign_recipient *recipient, int64_t now,
-                          size_t *added) {
+                          const struct store_campaign_recipient *recipient, const char *id,
+                          int64_t now, bool *is_new) {
     static struct statement s = {
-        .sql = "WITH person (id) AS (" CONTACT_IDS_OF("?2", "?4") " UNION ALL " CONTACT_IDS_OF(
+        .sql = "WITH person (id) AS MATERIALIZED (" CONTACT_IDS_OF(
             "?2",
-            "?7") "), "
-                  "named (name) AS (SELECT CAST(?4 AS TEXT) UNION ALL SELECT CAST(?7 AS TEXT) "
-                  "UNION ALL SELECT phone FROM contact WHERE id IN (SELECT id FROM person) "
-                  "UNION ALL SELECT bsuid FROM contact WHERE id IN (SELECT id FROM person) "
-                  "UNION ALL SELECT parent_bsuid FROM contact WHERE id IN (SELECT id FROM person) "
-                  "UNION ALL SELECT identity FROM contact_alias "
-                  "WHERE contact_id IN (SELECT id FROM person)) "
-                  "INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, "
-                  "created_at, bsuid) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
-                  "WHERE NOT EXISTS (SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 "
-                  "AND r.recipient IN (SELECT name FROM named)) "
-                  "AND NOT EXISTS (SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 "
-                  "AND r.bsuid IN (SELECT name FROM named)) "
-                  "ON CONFLICT (campaign_id, recipient) DO NOTHING"};
-    char id[ID_SIZE];
-    id_make(id, "rcp_", now);
+            "?4") " UNION ALL " CONTACT_IDS_OF("?2",
+                                               "?7") "), "
+                                                     "named (name) AS MATERIALIZED ("
+                                                     "SELECT c.phone FROM person p JOIN contact c "
+                                                     "ON c.id = p.id UNION ALL "
+                                                     "SELECT c.bsuid FROM person p JOIN contact c "
+                                                     "ON c.id = p.id UNION ALL "
+                                                     "SELECT c.parent_bsuid FROM person p JOIN "
+                                                     "contact c ON c.id = p.id UNION ALL "
+                                                     "SELECT a.identity FROM person p JOIN "
+                                                     "contact_alias a ON a.contact_id = p.id) "
+                                                     "INSERT INTO campaign_recipient (id, "
+                                                     "account_id, campaign_id, recipient, body, "
+                                                     "created_at, bsuid) SELECT ?1, ?2, ?3, ?4, "
+                                                     "?5, ?6, ?7 "
+                                                     "WHERE NOT EXISTS (" RECIPIENT_WITH
+                                                     "r.recipient = ?7) "
+                                                     "AND NOT EXISTS (" RECIPIENT_WITH
+                                                     "r.bsuid = ?4) "
+                                                     "AND NOT EXISTS (" RECIPIENT_WITH
+                                                     "r.bsuid = ?7) "
+                                                     "AND (NOT EXISTS (SELECT 1 FROM person) OR ("
+                                                     "NOT EXISTS (" RECIPIENT_WITH
+                                                     "r.recipient IN (SELECT name FROM named)) "
+                                                     "AND NOT EXISTS (" RECIPIENT_WITH
+                                                     "r.bsuid IN (SELECT name FROM named)))) "
+                                                     "ON CONFLICT (campaign_id, recipient) DO "
+                                                     "NOTHING"};
     if (!sql_run(store, &s, TEXT(id), TEXT(campaign->account_id), TEXT(campaign->id),
                  TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now),
                  TEXT(recipient->bsuid)))
         return false;
-    *added += sql_changes(store) > 0;
+    *is_new = sql_changes(store) > 0;
     return true;
+}
+
+static bool remove_recipient(struct store *store, const char *id) {
+    static struct statement s = {.sql = "DELETE FROM campaign_recipient WHERE id = ?1"};
+    return sql_run(store, &s, TEXT(id));
+}
+
+/* Adds the recipients; STORE_EXCESSIVE if more than `room` of them are new: as many are added. */
+static enum store_result add_new(struct store *store, const struct store_campaign *campaign,
+                                 const struct store_campaign_recipient *recipients, size_t count,
+                                 int64_t now, size_t room, size_t *added) {
+    char id[ID_SIZE];
+    bool is_new;
+    *added = 0;
+    for (size_t i = 0; i < count; i++) {
+        id_make(id, "rcp_", now);
+        if (!add_recipient(store, campaign, &recipients[i], id, now, &is_new))
+            break;
+        if (is_new && *added == room)
+            return remove_recipient(store, id) ? STORE_EXCESSIVE : STORE_OK;
+        *added += is_new;
+    }
+    return STORE_OK;
 }
 
 enum store_result store_add_recipients(struct store *store, const struct store_campaign *campaign,
@@ -182,15 +221,14 @@ enum store_result store_add_recipients(struct store *store, const struct store_c
     enum store_result outcome = STORE_OK;
     while (sql_transact(store)) {
         *added = 0;
-        outcome = STORE_OK;
-        if (!hold_draft(store, campaign))
+        if (!hold_draft(store, campaign)) {
             outcome = STORE_CONFLICT;
-        else if (read_recipients(store, campaign->id) + (int64_t)count > CAMPAIGN_ROWS_MOST)
-            outcome = STORE_EXCESSIVE;
-        for (size_t i = 0; outcome == STORE_OK && i < count; i++)
-            if (!add_recipient(store, campaign, &recipients[i], now, added))
-                break;
-        if (outcome == STORE_OK && *added)
+            continue;
+        }
+        const int64_t room = CAMPAIGN_ROWS_MOST - read_recipients(store, campaign->id);
+        outcome =
+            add_new(store, campaign, recipients, count, now, (size_t)(room > 0 ? room : 0), added);
+        if (*added)
             raise_recipients(store, campaign->id, *added);
     }
     const enum store_result result = sql_result(store);
