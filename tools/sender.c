@@ -174,8 +174,8 @@ static int64_t look_wait(const struct sender *sender, int64_t now) {
     const struct looks *looks = &sender->looks;
     const int64_t due_at = sender->posting.next_due_at;
     int64_t at = looks->at ? looks->at : INT64_MAX;
-    if (now < looks->rests_until && (!looks->at || at < looks->rests_until))
-        at = looks->rests_until;
+    if (now < looks->rests_until)
+        at = looks->rests_until; /* also if the look is later: the log is watched again then */
     return least(at - now, due_at == INT64_MAX ? due_at : due_at - clock_now());
 }
 
