@@ -145,8 +145,25 @@ static bool raise_recipients(struct store *store, const char *id, size_t added) 
            campaign_count_rows(store, id, "waiting", (int64_t)added);
 }
 
-/* SQL: a recipient `r` of the campaign ?3; the caller adds what it has. */
-#define RECIPIENT_WITH "SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 AND "
+/* SQL: the contacts of the account ?2 that are meant by the recipient ?4 or the BSUID ?7. */
+#define PERSON CONTACT_IDS_OF("?2", "?4") " UNION ALL " CONTACT_IDS_OF("?2", "?7")
+
+/* SQL: all identities of the contacts `person`. */
+#define NAMES                                                                                      \
+    "SELECT c.phone FROM person p JOIN contact c ON c.id = p.id UNION ALL "                        \
+    "SELECT c.bsuid FROM person p JOIN contact c ON c.id = p.id UNION ALL "                        \
+    "SELECT c.parent_bsuid FROM person p JOIN contact c ON c.id = p.id UNION ALL "                 \
+    "SELECT a.identity FROM person p JOIN contact_alias a ON a.contact_id = p.id"
+
+/* SQL: a recipient `r` of the campaign; the rest of the condition and a parenthesis follow. */
+#define NONE_WITH "NOT EXISTS (SELECT 1 FROM campaign_recipient r WHERE r.campaign_id = ?3 AND "
+
+/* SQL: the campaign ?3 has the person by none of the given identities, and by none of a contact. */
+#define IS_NEW                                                                                     \
+    NONE_WITH "r.recipient = ?7) AND " NONE_WITH "r.bsuid = ?4) AND " NONE_WITH                    \
+              "r.bsuid = ?7) AND (NOT EXISTS (SELECT 1 FROM person) OR (" NONE_WITH                \
+              "r.recipient IN (SELECT name FROM named)) AND " NONE_WITH                            \
+              "r.bsuid IN (SELECT name FROM named))))"
 
 /* Adds a person whom the campaign does not have by any identity. The identities of a contact are
  * read only if the account has a contact with one of the given ones. */
@@ -154,36 +171,10 @@ static bool add_recipient(struct store *store, const struct store_campaign *camp
                           const struct store_campaign_recipient *recipient, const char *id,
                           int64_t now, bool *is_new) {
     static struct statement s = {
-        .sql = "WITH person (id) AS MATERIALIZED (" CONTACT_IDS_OF(
-            "?2",
-            "?4") " UNION ALL " CONTACT_IDS_OF("?2",
-                                               "?7") "), "
-                                                     "named (name) AS MATERIALIZED ("
-                                                     "SELECT c.phone FROM person p JOIN contact c "
-                                                     "ON c.id = p.id UNION ALL "
-                                                     "SELECT c.bsuid FROM person p JOIN contact c "
-                                                     "ON c.id = p.id UNION ALL "
-                                                     "SELECT c.parent_bsuid FROM person p JOIN "
-                                                     "contact c ON c.id = p.id UNION ALL "
-                                                     "SELECT a.identity FROM person p JOIN "
-                                                     "contact_alias a ON a.contact_id = p.id) "
-                                                     "INSERT INTO campaign_recipient (id, "
-                                                     "account_id, campaign_id, recipient, body, "
-                                                     "created_at, bsuid) SELECT ?1, ?2, ?3, ?4, "
-                                                     "?5, ?6, ?7 "
-                                                     "WHERE NOT EXISTS (" RECIPIENT_WITH
-                                                     "r.recipient = ?7) "
-                                                     "AND NOT EXISTS (" RECIPIENT_WITH
-                                                     "r.bsuid = ?4) "
-                                                     "AND NOT EXISTS (" RECIPIENT_WITH
-                                                     "r.bsuid = ?7) "
-                                                     "AND (NOT EXISTS (SELECT 1 FROM person) OR ("
-                                                     "NOT EXISTS (" RECIPIENT_WITH
-                                                     "r.recipient IN (SELECT name FROM named)) "
-                                                     "AND NOT EXISTS (" RECIPIENT_WITH
-                                                     "r.bsuid IN (SELECT name FROM named)))) "
-                                                     "ON CONFLICT (campaign_id, recipient) DO "
-                                                     "NOTHING"};
+        .sql = "WITH person (id) AS MATERIALIZED (" PERSON "), named (name) AS MATERIALIZED (" NAMES
+               ") INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, "
+               "created_at, bsuid) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE " IS_NEW
+               " ON CONFLICT (campaign_id, recipient) DO NOTHING"};
     if (!sql_run(store, &s, TEXT(id), TEXT(campaign->account_id), TEXT(campaign->id),
                  TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now),
                  TEXT(recipient->bsuid)))
