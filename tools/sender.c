@@ -20,6 +20,7 @@
 #include "base/target.h"
 #include "delivery/log_watch.h"
 #include "delivery/resident.h"
+#include "sending/looks.h"
 #include "sending/posting.h"
 #include "store/heartbeat.h"
 
@@ -27,25 +28,13 @@ enum {
     TICK_MS = 500,
     PACE_MS = 25, /* between two looks at a line that waits for its pace */
     BEAT_MS = 5 * 1000,
-    LOOK_MS = 2, /* from a write of another process to the first look for what it made due */
-    LONGEST_LOOK_MS = 64,
-    OWN_LOOK_MS = 32, /* the same after a write of the sender */
-    LOOK_SHARE = 20,  /* a look is followed by a rest that is so many times as long */
-};
-
-/* The looks because other processes have written to the database. Times are monotonic. */
-struct looks {
-    struct log_watch log;
-    int64_t at;    /* the next one; 0: none */
-    int64_t pause; /* before it */
-    int64_t took;  /* microseconds of reading the lines, since all were read the last time */
-    int64_t rests_until;
 };
 
 struct sender {
     struct resident resident;
     struct posting posting;
     struct copying copying;
+    struct log_watch log;
     struct looks looks;
     bool has_lease;
     int64_t next_tick, next_beat; /* monotonic */
@@ -96,7 +85,7 @@ static void feed(struct sender *sender, struct store *store) {
 static void watch(struct sender *sender) {
     static bool is_logged;
     const struct config *config = &sender->resident.resources.config;
-    if (log_watch_open(&sender->looks.log, target_file(config->database)) || is_logged)
+    if (log_watch_open(&sender->log, target_file(config->database)) || is_logged)
         return;
     is_logged = true;
     log_message(LOG_WARN, "the log of %s cannot be watched: %s; what is queued waits up to %d ms",
@@ -126,29 +115,12 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Sets the next look, `pause` from now. */
-static void look_after(struct looks *looks, int64_t now, int64_t pause) {
-    looks->pause = pause;
-    looks->at = now + pause;
-}
-
-/* A transaction writes to the log before its commit is seen, which waits for the disk: so the first
- * look may come too early, and some follow after longer and longer pauses. */
-static bool is_look_time(struct looks *looks, int64_t now) {
-    if (log_watch_drain(&looks->log) && (!looks->at || looks->at > now + LOOK_MS))
-        look_after(looks, now, LOOK_MS);
-    if (!looks->at || now < looks->at || now < looks->rests_until)
-        return false;
-    looks->at = 0;
-    if (looks->pause < LONGEST_LOOK_MS)
-        look_after(looks, now, looks->pause * 2);
-    return true;
-}
-
 /* Looks again when a row has become due, or may have by a write of another process. */
 static void look(struct sender *sender, int64_t now) {
     struct posting *posting = &sender->posting;
-    if (is_look_time(&sender->looks, now) || posting->next_due_at <= clock_now())
+    if (log_watch_drain(&sender->log))
+        looks_after_write(&sender->looks, now);
+    if (looks_take(&sender->looks, now) || posting->next_due_at <= clock_now())
         posting_rescan(posting);
 }
 
@@ -159,32 +131,11 @@ static int64_t processor_time(void) {
     return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
-/* When all lines have been read, a rest follows that is so many times as long as that took, since
- * there may be many lines with nothing due. The time in which rows were taken does not count. */
-static void rest(struct looks *looks, int64_t took, bool has_seen_all) {
-    looks->took += took;
-    if (!has_seen_all)
-        return;
-    looks->rests_until = clock_monotonic() + LOOK_SHARE * looks->took / 1000;
-    looks->took = 0;
-}
-
-/* How long until the next look, or until the log is watched again. */
+/* How long until the next look or the next known row. */
 static int64_t look_wait(const struct sender *sender, int64_t now) {
-    const struct looks *looks = &sender->looks;
     const int64_t due_at = sender->posting.next_due_at;
-    int64_t at = looks->at ? looks->at : INT64_MAX;
-    if (now < looks->rests_until)
-        at = looks->rests_until; /* also if the look is later: the log is watched again then */
-    return least(at - now, due_at == INT64_MAX ? due_at : due_at - clock_now());
-}
-
-/* The sender's own writes are no reason to look: what they make due is looked at anyway. Another
- * process may have written among them; so one look follows, later. */
-static void ignore_own(struct looks *looks, int64_t now) {
-    log_watch_drain(&looks->log);
-    if (!looks->at || looks->at > now + OWN_LOOK_MS)
-        look_after(looks, now, OWN_LOOK_MS);
+    return least(looks_wait(&sender->looks, now),
+                 due_at == INT64_MAX ? due_at : due_at - clock_now());
 }
 
 /* --- exchanges with the store --- */
@@ -208,7 +159,8 @@ static bool take(struct sender *sender) {
     const int64_t began = processor_time();
     latch(sender, posting_take(posting, store, resources));
     const bool has_taken = posting_count(posting, POSTING_FREE) != free;
-    rest(&sender->looks, has_taken ? 0 : processor_time() - began, posting->has_seen_all);
+    looks_rest(&sender->looks, clock_monotonic(), has_taken ? 0 : processor_time() - began,
+               posting->has_seen_all);
     return has_taken;
 }
 
@@ -224,8 +176,10 @@ static void exchange(struct sender *sender, int64_t now) {
     if (!sender->resident.is_stopping && sender->has_lease && posting_may_take(posting) &&
         take(sender))
         has_written = true;
-    if (has_written)
-        ignore_own(&sender->looks, now);
+    if (has_written) {
+        log_watch_drain(&sender->log);
+        looks_after_own_write(&sender->looks, now);
+    }
 }
 
 /* --- the main loop --- */
@@ -251,19 +205,12 @@ static int wait_of(const struct sender *sender, int64_t now) {
     return wait > 0 ? (int)wait : 0;
 }
 
-/* Whether a write of another process ends the wait: not when a look comes as soon anyway. */
-static bool watches_log(const struct sender *sender, int64_t now) {
-    const struct looks *looks = &sender->looks;
-    return looks->log.fd >= 0 && sender->has_lease && now >= looks->rests_until &&
-           (!looks->at || looks->at > now + LOOK_MS);
-}
-
 static void run(struct sender *sender) {
     for (;;) {
         const int64_t now = clock_monotonic();
         struct curl_waitfd files[] = {
             {.fd = sender->resident.signals, .events = CURL_WAIT_POLLIN},
-            {.fd = sender->looks.log.fd, .events = CURL_WAIT_POLLIN},
+            {.fd = sender->log.fd, .events = CURL_WAIT_POLLIN},
         };
         tick(sender, now);
         look(sender, now);
@@ -271,8 +218,9 @@ static void run(struct sender *sender) {
         if (is_done(sender, now))
             return;
         if (!graph_owners_advance(sender->posting.multi)) {
-            const int wait = wait_of(sender, now);
-            curl_multi_poll(sender->posting.multi, files, watches_log(sender, now) ? 2 : 1, wait,
+            const bool watches =
+                sender->log.fd >= 0 && sender->has_lease && looks_watch(&sender->looks, now);
+            curl_multi_poll(sender->posting.multi, files, watches ? 2 : 1, wait_of(sender, now),
                             NULL);
             if (sender->posting.is_pace_full)
                 posting_rescan(&sender->posting);
@@ -348,14 +296,14 @@ int main(int argc, char **argv) {
         return 1;
     if (!posting_open(&sender.posting))
         return resident_fail(resident, "", "out of memory or descriptors");
-    sender.looks.log = log_watch_closed();
+    sender.log = log_watch_closed();
     copying_open(&sender.copying, sender.posting.multi, sender.posting.owner);
     if (resident_is_ready(resident, sender.posting.owner))
         return 1;
     run(&sender);
     finish(&sender);
     log_message(LOG_INFO, "sender %s ends", sender.posting.owner);
-    log_watch_close(&sender.looks.log);
+    log_watch_close(&sender.log);
     copying_close(&sender.copying);
     posting_close(&sender.posting);
     resident_end(resident);

@@ -1,4 +1,4 @@
-/* What wakes the resident programs: lib/delivery/wake.h and log_watch.h */
+/* What wakes the resident programs: lib/delivery/wake.h and log_watch.h, lib/sending/looks.h */
 #include "delivery/wake.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "check.h"
 #include "delivery/log_watch.h"
 #include "engine/sqlite.h"
+#include "sending/looks.h"
 
 static char directory[256];
 
@@ -113,6 +114,56 @@ static void check_log(void) {
     unlink(other);
 }
 
+/* --- the looks of a sender, in virtual time --- */
+
+enum { COST_US = 500, DELAY_MS = 3 };
+
+/* The same numbers in each run. */
+static int next_number(void) {
+    static uint32_t state = 1;
+    state = state * 1664525 + 1013904223;
+    return (int)(state >> 16);
+}
+
+/* The main loop of a sender beside another process that writes `count` times, with pauses of less
+ * than `pause` ms, and whose commits are seen DELAY_MS after the write. The sender writes after
+ * every third look. */
+static void check_looks(int count, int pause, int64_t longest) {
+    struct looks looks = {0};
+    int64_t now = 1000, write = now + 1, seen = INT64_MAX, late = 0, taken = 0;
+    bool is_notified = false;
+    for (int left = count; left || seen != INT64_MAX;) {
+        if (is_notified)
+            looks_after_write(&looks, now);
+        is_notified = false;
+        if (looks_take(&looks, now)) {
+            looks_rest(&looks, now, COST_US, true);
+            if (seen <= now) {
+                late = now - seen > late ? now - seen : late;
+                seen = INT64_MAX;
+            }
+            if (++taken % 3 == 0)
+                looks_after_own_write(&looks, now);
+        }
+        const int64_t wait = looks_wait(&looks, now);
+        const int64_t end = wait == INT64_MAX ? INT64_MAX : now + wait;
+        check(wait > 0, "the loop does not spin: %lld", (long long)wait);
+        check(end != INT64_MAX || (left && looks_watch(&looks, now)), "the wait ends");
+        if (!left || (write > end && end != INT64_MAX)) {
+            now = end;
+            continue;
+        }
+        now = looks_watch(&looks, now) || end == INT64_MAX ? write : end;
+        seen = seen < write + DELAY_MS ? seen : write + DELAY_MS;
+        is_notified = true;
+        left--;
+        write = (now > write ? now : write) + 1 + next_number() % pause;
+    }
+    check(late <= longest, "a commit is found after %lld ms", (long long)late);
+    check(taken * COST_US / 1000 <= (now - 1000) / 20 + 1, "%lld looks in %lld ms",
+          (long long)taken, (long long)(now - 1000));
+}
+
 int main(void) {
     char path[1024], deep[600];
     const char *temporary = getenv("TMPDIR");
@@ -136,6 +187,9 @@ int main(void) {
     wake_notify(&missing);
     rmdir(deep);
     check_log();
+    check_looks(2000, 400, 24); /* two rests and the pauses between them */
+    check_looks(2000, 20, 24);
+    check_looks(2000, 3, 24);
     check(rmdir(directory) == 0, "nothing is left");
     return check_failures();
 }
