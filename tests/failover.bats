@@ -83,6 +83,19 @@ explain() {
     grep -q 'kill_everything' <<<"$output"
 }
 
+@test "the checker detects a message of a campaign that was sent twice, and a recipient that was lost" {
+    copy_results
+    jq -c '. + [[.[] | select(.body | contains("campaign-"))][0]]' "$RESTARTED/upstream.json" \
+        >"$copied/upstream.json"
+    assert_finds 'no recipient of the campaign got two messages' 1555300
+    sqlite3 "$copied/final.db" "DELETE FROM outgoing WHERE id = (SELECT id FROM outgoing
+        WHERE campaign_id IS NOT NULL LIMIT 1);
+        UPDATE outgoing SET state = 'failed', reason = 'error' WHERE id = (SELECT id FROM outgoing
+        WHERE campaign_id IS NOT NULL LIMIT 1)"
+    assert_finds 'no recipient of the campaign is lost' '199 of 200 recipients'
+    grep -q ' failed error$' <<<"$output"
+}
+
 @test "the checker detects a lost message and a gap in the sequences of a cluster" {
     local wamid
     copy_results

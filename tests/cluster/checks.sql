@@ -1,5 +1,9 @@
 -- Rules of a cluster, beside those of tests/soak/checks.sql.
 
+CREATE TEMP TABLE campaign_post AS
+    SELECT substr(body, instr(body, 'campaign-') + 9, 11) AS recipient
+    FROM upstream WHERE instr(body, 'campaign-');
+CREATE INDEX temp.campaign_post_recipient ON campaign_post (recipient);
 CREATE TEMP TABLE gap AS SELECT ended AS since, lead(ended) OVER (ORDER BY ended) AS until
     FROM exchange WHERE what IN ('send', 'inbound') AND status = 200;
 
@@ -20,6 +24,20 @@ INSERT INTO finding SELECT 'there were as many sends and messages as were wanted
             WHERE key <> '' AND (status = 200 OR outcome = 'unknown')
         UNION ALL SELECT 'least_messages', count(DISTINCT id) FROM inbound WHERE kind = 'message')
     JOIN observed USING (name) WHERE n < CAST(value AS INTEGER);
+
+INSERT INTO rule VALUES ('no recipient of the campaign got two messages');
+INSERT INTO finding SELECT 'no recipient of the campaign got two messages', recipient
+    FROM campaign_post GROUP BY recipient HAVING count(*) > 1;
+
+INSERT INTO rule VALUES ('no recipient of the campaign is lost: accepted and sent, or unknown');
+INSERT INTO finding SELECT 'no recipient of the campaign is lost: accepted and sent, or unknown',
+    recipient || ' ' || state || ' ' || coalesce(reason, '') FROM g.outgoing
+    WHERE campaign_id IS NOT NULL AND (state NOT IN ('accepted', 'unknown')
+        OR (state = 'accepted' AND recipient NOT IN (SELECT recipient FROM campaign_post)))
+    UNION ALL SELECT 'no recipient of the campaign is lost: accepted and sent, or unknown',
+        n || ' of ' || value || ' recipients'
+        FROM (SELECT count(*) AS n FROM g.outgoing WHERE campaign_id IS NOT NULL), observed
+        WHERE name = 'campaign_rows' AND n <> CAST(value AS INTEGER);
 
 INSERT INTO rule VALUES ('every fault was carried out');
 INSERT INTO finding SELECT 'every fault was carried out', name FROM deed

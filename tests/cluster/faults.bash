@@ -103,6 +103,18 @@ kill_courier() {
     start_courier_of 1
 }
 
+# The sender that has the lease ends, and so do the others: what was being sent is `unknown`.
+kill_senders() {
+    local host
+    for host in "${hosts[@]}"; do
+        kill_trees "$(cat "$(host_dir "$host")/sender.pid")"
+    done
+    sleep 1
+    for host in "${hosts[@]}"; do
+        start_resident sender "$host"
+    done
+}
+
 # A web host fails and is started again.
 kill_web_host() {
     local began

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # A web host of a cluster: a directory $dir/hostN with what a machine of its own would have: the
-# programs, configuration, key file, spool, log, Apache with its pools, and a courier.
+# programs, configuration, key file, spool, log, Apache with its pools, a courier and a sender.
 
 hosts=(1 2 3)
 declare -A clock_of=() # how far the clock of a host is ahead, in milliseconds
@@ -56,7 +56,7 @@ install_programs() {
     mkdir "$new/tools"
     cp -R "$2/cgi-bin" "$new/"
     cp -RL "$2/htdocs" "$new/"
-    cp "$2"/tools/{pool,courier,switchboard} "$new/tools/"
+    cp "$2"/tools/{pool,courier,sender,switchboard} "$new/tools/"
     [[ -z ${clock_of[$1]-} ]] || change_clock "$new/tools" "${clock_of[$1]}"
     ln -sfn "$(basename "$new")" "$here/home.new"
     mv -T "$here/home.new" "$here/home"
@@ -64,11 +64,11 @@ install_programs() {
     find "$here" -maxdepth 1 -name 'programs.*' ! -path "$new" -exec rm -rf {} +
 }
 
-# Has the pools and the courier of TOOLS, and so all processes that they start, run with another
-# clock; the plain CGI programs get it from Apache (extra.conf): change_clock TOOLS MS
+# Has the pools, the courier and the sender of TOOLS, and so all processes that they start, run with
+# another clock; the plain CGI programs get it from Apache (extra.conf): change_clock TOOLS MS
 change_clock() {
     local name library=$CLUSTER_BIN/ahead.so
-    for name in pool courier; do
+    for name in pool courier sender; do
         mv "$1/$name" "$1/$name.program"
         cat >"$1/$name" <<END
 #!/bin/sh
@@ -103,18 +103,23 @@ start_web() { # HOST
         --config "$here/switchboard.conf" --port "$(host_port "$1")" "${options[@]}" 3>&- 9>&-
 }
 
-start_courier_of() { # HOST
+# Starts the courier or the sender of a host: start_resident NAME HOST
+start_resident() {
     local here
-    here=$(host_dir "$1")
-    ! running "$here/courier.pid" "$here/switchboard.conf" || return 0
+    here=$(host_dir "$2")
+    ! running "$here/$1.pid" "$here/switchboard.conf" || return 0
     choose_service_user "$here"
-    background "host$1/courier" "${service[@]}" "$here/home/tools/courier" \
-        --config "$here/switchboard.conf"
+    background "host$2/$1" "${service[@]}" "$here/home/tools/$1" --config "$here/switchboard.conf"
+}
+
+start_courier_of() { # HOST
+    start_resident courier "$1"
 }
 
 start_host() { # HOST
     start_web "$1"
     start_courier_of "$1"
+    start_resident sender "$1"
 }
 
 # Runs a function for all hosts at the same time: on_all_hosts FUNCTION
@@ -133,12 +138,17 @@ stop_web() { # HOST
     "$root/tools/private-apache" stop --dir "$(host_dir "$1")/apache"
 }
 
+stop_resident() { # NAME HOST
+    end_process "$(host_dir "$2")/$1.pid" "$(host_dir "$2")/switchboard.conf"
+}
+
 stop_courier_of() { # HOST
-    end_process "$(host_dir "$1")/courier.pid" "$(host_dir "$1")/switchboard.conf"
+    stop_resident courier "$1"
 }
 
 stop_host() { # HOST
     stop_courier_of "$1" || true
+    stop_resident sender "$1" || true
     stop_web "$1" || true
 }
 
@@ -178,7 +188,7 @@ kill_host() { # HOST
     local here
     here=$(host_dir "$1")
     # shellcheck disable=SC2046  # one process id per file
-    kill_trees $(cat "$here"/courier.pid "$here"/apache/*.pid)
+    kill_trees $(cat "$here"/{courier,sender}.pid "$here"/apache/*.pid)
 }
 
 is_ready() { # HOST

@@ -8,7 +8,7 @@
 . "$root/tests/soak/world.bash"
 # shellcheck source=tests/soak/nemesis.bash
 . "$root/tests/soak/nemesis.bash"
-for part in patroni host balancer snapshot faults; do
+for part in patroni host balancer snapshot faults campaign; do
     # shellcheck source=/dev/null
     . "$root/tests/cluster/$part.bash"
 done
@@ -114,7 +114,8 @@ keep_all() {
     cp "$(host_dir 1)/secret.key" "$dir/secret.key"
     list_secrets "$server_password" "$role_password" >"$dir/secrets"
     cat "$dir"/host?/log/switchboard.log >"$dir/switchboard.log"
-    ls "$dir"/switchboard.log "$dir"/host?/courier.log "$dir"/host?/apache/*.log >"$dir/logs"
+    ls "$dir"/switchboard.log "$dir"/host?/{courier,sender}.log "$dir"/host?/apache/*.log \
+        >"$dir/logs"
 }
 
 none_is_pending() {
@@ -133,6 +134,7 @@ judge() {
     keep_all
     for host in "${hosts[@]}"; do
         stop_courier_of "$host"
+        stop_resident sender "$host"
     done
     snapshot "$dir/final.db"
     stop_all >"$dir/stop.log" 2>&1
