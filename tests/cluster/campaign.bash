@@ -32,5 +32,5 @@ campaign_has_ended() {
 
 # Its last message must be sent while the traffic goes on, which forwards the platform's statuses.
 await_campaign() {
-    wait_until 90 campaign_has_ended || report 'the campaign has not ended'
+    wait_until 120 campaign_has_ended || report 'the campaign has not ended'
 }
