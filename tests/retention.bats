@@ -170,17 +170,27 @@ wamids() {
     [[ -n $(contact_of "$B") ]]
 }
 
-@test "a change of identity goes with its contact, but not with another one that has the number now" {
+changes_left() {
+    db "SELECT at FROM identity_change WHERE account_id = '$ACCOUNT' ORDER BY at" | xargs
+}
+
+@test "a change of identity goes with its contact, or with the last of those that have its numbers" {
     make_user
     writes wamid.old "$A" "$(days_ago 31)"
-    # the first is of the person who left the number to this contact
+    writes wamid.new "$B" "$(days_ago 29)"
+    # the first and the third are of people with one of whom this contact has exchanged the number
     db "INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, new_phone, new_bsuid)
-        VALUES ('$ACCOUNT', 1, '$A', '', '$B', ''), ('$ACCOUNT', 2, '$A', '', '$A', 'US.1')"
+        VALUES ('$ACCOUNT', 1, '$A', '', '$B', ''), ('$ACCOUNT', 2, '$A', '', '$A', 'US.1'),
+            ('$ACCOUNT', 3, '$B', '', '$A', ''), ('$ACCOUNT', 4, '15550100003', '', '$A', '')"
     db "UPDATE contact SET bsuid = 'US.1' WHERE phone = '$A' AND account_id = '$ACCOUNT'"
     api PATCH /v2/retention -d '{"messageDays":30}'
     prune
+    assert_equal "$(db "SELECT phone FROM contact WHERE account_id = '$ACCOUNT'")" "$B"
+    assert_equal "$(changes_left)" '1 3'
+    api PATCH /v2/retention -d '{"messageDays":28}'
+    prune
     assert_equal "$(db "SELECT count(*) FROM contact WHERE account_id = '$ACCOUNT'")" 0
-    assert_equal "$(db "SELECT at FROM identity_change WHERE account_id = '$ACCOUNT'")" 1
+    assert_equal "$(changes_left)" ''
 }
 
 # Adds a queued send of the user that ended: have_send ID STATE RECIPIENT DAYS

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/contact.h"
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
 #include "store/outgoing/outgoing_row.h"
@@ -110,59 +111,83 @@ struct identity_change {
     const char *names[4]; /* old_phone, old_bsuid, new_phone, new_bsuid; "": none */
 };
 
-/* Adds the changes from one of the identities to another one. */
+/* Adds the changes from the identity to another one, and to it. */
 static bool add_changes(struct store *store, struct arena *arena, const char *account_id,
                         const char *identity, struct buffer *list) {
-#define LIST_CHANGES                                                                               \
+#define CHANGES                                                                                    \
     "SELECT old_phone, old_bsuid, new_phone, new_bsuid, at FROM identity_change "                  \
     "WHERE account_id = ?1 AND "
-    static struct statement both[] = {{.sql = LIST_CHANGES "old_phone = ?2"},
-                                      {.sql = LIST_CHANGES "old_bsuid = ?2"}};
-    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
-        sql_start(store, &both[i], TEXT(account_id), TEXT(identity));
-        while (sql_row(store, &both[i])) {
-            struct identity_change change = {.at = column_integer(&both[i], 4)};
-            for (int name = 0; name < 4; name++)
-                change.names[name] = column_text(&both[i], name, arena);
-            buffer_add(list, &change, sizeof change);
-        }
+    static struct statement s = {
+        .sql = CHANGES "old_phone = ?2 UNION ALL " CHANGES "old_bsuid = ?2 UNION ALL " CHANGES
+                       "new_phone = ?2 UNION ALL " CHANGES "new_bsuid = ?2"};
+    sql_start(store, &s, TEXT(account_id), TEXT(identity));
+    while (sql_row(store, &s)) {
+        struct identity_change change = {.at = column_integer(&s, 4)};
+        for (int name = 0; name < 4; name++)
+            change.names[name] = column_text(&s, name, arena);
+        buffer_add(list, &change, sizeof change);
     }
     return !sql_failed(store);
 }
 
-/* Whether all names of the change are among the identities. */
-static bool is_among(const struct identity_change *change, const char *const *identities,
-                     size_t count) {
-    for (int name = 0; name < 4; name++) {
-        bool is_found = !*change->names[name];
-        for (size_t i = 0; i < count && !is_found; i++)
-            is_found = strcmp(identities[i], change->names[name]) == 0;
-        if (!is_found)
-            return false;
-    }
-    return true;
+/* Whether another contact has the identity, or was shown with it. */
+static bool is_of_another(struct store *store, const char *account_id, const char *contact_id,
+                          const char *identity) {
+#define SIGNS "SELECT contact_id FROM contact_sign WHERE account_id = ?1 AND "
+    static struct statement s = {
+        .sql = "SELECT 1 FROM (" CONTACT_IDS_OF(
+            "?1", "?2") " UNION ALL " SIGNS "phone = ?2 UNION ALL " SIGNS
+                        "bsuid = ?2) AS other WHERE other.id <> ?3 LIMIT 1"};
+    sql_start(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id));
+    const bool is_found = sql_row(store, &s);
+    if (is_found)
+        sql_stop(&s);
+    return is_found;
 }
 
-/* Deletes the changes of identity that are of this contact alone: a number may have been that of
- * another person before, whose change is still needed to attribute what comes late. */
-static bool delete_changes(struct store *store, struct arena *arena, const char *account_id,
-                           const char *const *identities, size_t count) {
+static bool is_among(const char *name, const char *const *identities, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(identities[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The contact that goes. */
+struct leaving {
+    const char *account_id, *id, *const *identities;
+    size_t count;
+};
+
+/* A number may have been that of another person before, whose change is still needed to attribute
+ * what comes late. */
+static bool is_needed(struct store *store, const struct leaving *contact,
+                      const struct identity_change *change) {
+    for (int i = 0; i < 4; i++)
+        if (*change->names[i] && !is_among(change->names[i], contact->identities, contact->count) &&
+            is_of_another(store, contact->account_id, contact->id, change->names[i]))
+            return true;
+    return false;
+}
+
+/* Deletes the changes of identity that are of this contact alone, or of no other contact. */
+static bool delete_changes(struct store *store, struct arena *arena,
+                           const struct leaving *contact) {
     static struct statement s = {
         .sql = "DELETE FROM identity_change WHERE account_id = ?1 AND old_phone = ?2 "
                "AND old_bsuid = ?3 AND new_phone = ?4 AND new_bsuid = ?5 AND at = ?6"};
     struct buffer list = buffer_in(arena);
-    for (size_t i = 0; i < count; i++)
-        if (!add_changes(store, arena, account_id, identities[i], &list))
+    for (size_t i = 0; i < contact->count; i++)
+        if (!add_changes(store, arena, contact->account_id, contact->identities[i], &list))
             return false;
     const struct identity_change *changes = (const void *)list.p;
     for (size_t i = 0; i < list.n / sizeof *changes; i++) {
         const char *const *names = changes[i].names;
-        if (is_among(&changes[i], identities, count) &&
-            !sql_run_later(store, &s, TEXT(account_id), TEXT(names[0]), TEXT(names[1]),
+        if (!is_needed(store, contact, &changes[i]) &&
+            !sql_run_later(store, &s, TEXT(contact->account_id), TEXT(names[0]), TEXT(names[1]),
                            TEXT(names[2]), TEXT(names[3]), INTEGER(changes[i].at)))
             return false;
     }
-    return true;
+    return !sql_failed(store);
 }
 
 bool removal_clear_contact(struct store *store, struct arena *arena, const char *account_id,
@@ -177,7 +202,8 @@ bool removal_clear_contact(struct store *store, struct arena *arena, const char 
         {.sql = "UPDATE contact SET phone = NULL, bsuid = NULL, parent_bsuid = NULL, "
                 "username = NULL, name = NULL WHERE id = ?1"},
     };
-    if (!delete_changes(store, arena, account_id, identities, count))
+    const struct leaving contact = {account_id, id, identities, count};
+    if (!delete_changes(store, arena, &contact))
         return false;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!sql_run_later(store, &steps[i], TEXT(id)))

@@ -24,7 +24,8 @@ bool removal_change_thread(struct store *store, const char *user_id, const char 
 bool removal_delete_thread(struct store *store, const char *user_id, const char *id, int64_t now);
 
 /* Deletes a contact without threads, and all that leads to it; of the changes of identity those
- * whose numbers and ids are all among its `identities`. `arena` is for the call alone. */
+ * that name one of its `identities`, and otherwise nothing that another contact has. `arena` is for
+ * the call alone. */
 bool removal_delete_contact(struct store *store, struct arena *arena, const char *account_id,
                             const char *id, const char *const *identities, size_t count);
 
