@@ -183,14 +183,15 @@ bool campaigns_await_sender(void) {
     return false;
 }
 
-static void check_person(const struct campaign *campaign, const struct person *person) {
+/* Returns whether the person, whom the campaign did not reach, has no row. */
+static bool check_person(const struct campaign *campaign, const struct person *person) {
     const char *state =
         gateway_text(world_print("SELECT state FROM outgoing WHERE campaign_id = '%s' AND "
                                  "recipient = '%s'",
                                  campaign->id, person->phone));
     if (erasures_fate(person->phone, person->wamid ? person->wamid : "",
                       person->wamid ? person->accepted_at : campaign->began) != IS_STORED)
-        return;
+        return false;
     if (person->wamid && (!state || strcmp(state, "accepted") != 0 ||
                           gateway_number(world_print("SELECT count(*) FROM message WHERE wamid = "
                                                      "'%s' AND type = 'template'",
@@ -199,12 +200,25 @@ static void check_person(const struct campaign *campaign, const struct person *p
                       person->phone, campaign->id, state ? state : "lost");
     if (!person->wamid && state && strcmp(state, "accepted") == 0)
         world_violate("%s did not get %s, and its row says so", person->phone, campaign->id);
-    if (!person->wamid && !state && campaign->step != CANCEL)
-        world_violate("the row of %s in %s is lost", person->phone, campaign->id);
+    return !person->wamid && !state && campaign->step != CANCEL;
+}
+
+/* Two numbers may be of one contact of the gateway: the second one is a duplicate. */
+static void check_campaign(const struct campaign *campaign) {
+    const int64_t recipients = gateway_number(
+        world_print("SELECT recipients FROM campaign WHERE id = '%s'", campaign->id));
+    size_t missing = 0;
+    for (size_t i = 0; i < campaign->count; i++)
+        missing += check_person(campaign, &campaign->people[i]);
+    if (missing + (size_t)recipients > campaign->count)
+        world_violate("%zu rows of %s are lost", missing + (size_t)recipients - campaign->count,
+                      campaign->id);
+    if ((size_t)recipients < campaign->count && !people_have_moved())
+        world_violate("%s has %d recipients of %zu", campaign->id, (int)recipients,
+                      campaign->count);
 }
 
 void campaigns_check(void) {
     for (size_t i = 0; i < count; i++)
-        for (size_t p = 0; p < list[i].count; p++)
-            check_person(&list[i], &list[i].people[p]);
+        check_campaign(&list[i]);
 }

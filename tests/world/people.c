@@ -41,6 +41,7 @@ static struct {
     int64_t busy_until[NUMBERS]; /* s: statuses of a send to it have timestamps until then */
     int64_t last;                /* s: of what happened last */
     unsigned lateness;           /* of 20 reports, so many are late */
+    bool have_moved;             /* the numbers or user ids of people have changed */
     struct written written[4 * ACTS];
     size_t written_count;
 } all;
@@ -80,6 +81,10 @@ static int any_person(uint64_t *random) {
 const char *people_phone(uint64_t *random) {
     const int person = any_person(random);
     return phone_of(person == NO_ONE ? 0 : all.people[person].number);
+}
+
+bool people_have_moved(void) {
+    return all.have_moved;
 }
 
 const char *people_receive(const char *phone, int64_t until) {
@@ -300,6 +305,7 @@ void people_move(const struct act *act) {
     const unsigned kind = random_below(&random, 7);
     if (person == NO_ONE || is_busy(all.people[person].number) || is_busy(all.people[other].number))
         return;
+    all.have_moved = true;
     if (kind <= 1 && number != NO_ONE)
         move_to(person, number, &random);
     else if (kind <= 3 && other != person)
