@@ -432,11 +432,12 @@ static void begin(uint64_t seed) {
     opt_outs_begin();
 }
 
-/* Lets the time pass in which messages are kept; then nothing of them is left. */
+/* Lets the time pass in which webhooks are repeated and messages are kept; then nothing of them is
+ * left. */
 static void outlive(void) {
-    world_shared->now += (RETENTION_LEAST_DAYS + 1) * DAY;
     world_shared->power_fails_in = world_shared->disk_fills_in = 0; /* acts at the very end */
     world_shared->is_disk_full = false;
+    run_until(NULL, world_now() + (RETENTION_LEAST_DAYS + 1) * DAY);
     gateway_run_courier(MINUTE, random_of(world.seed, 12));
     run_until(gateway_is_idle, INT64_MAX);
     rules_check_retention();
@@ -506,6 +507,8 @@ static void shorten(uint64_t seed, double seconds) {
 
 static void report(uint64_t seed, const char *violation, double seconds) {
     printf("world: seed %" PRIu64 " breaks a rule: %s\n", seed, violation);
+    if (seconds <= 0) /* the files stay as they are */
+        return;
     shorten(seed, seconds);
     char *still = play(seed);
     printf("world: the shortest history that was found: %s\n", still ? still : "none");
@@ -548,7 +551,7 @@ static const struct program_option rules[] = {
      .member = MEMBER(shorten),
      .most = 1000000,
      .preset = 60,
-     .meaning = "look for a shorter history so long"},
+     .meaning = "look for a shorter history so long; 0: keep the files"},
     {.name = "verbose", .member = MEMBER(verbose), .meaning = "print what happens"},
     {.name = "lying-disk",
      .member = MEMBER(lying_disk),
