@@ -220,8 +220,10 @@ static void run(struct sender *sender) {
         if (!graph_owners_advance(sender->posting.multi)) {
             const bool watches =
                 sender->log.fd >= 0 && sender->has_lease && looks_watch(&sender->looks, now);
+            const int64_t began = clock_monotonic();
             curl_multi_poll(sender->posting.multi, files, watches ? 2 : 1, wait_of(sender, now),
                             NULL);
+            pace_wait(&sender->posting.pace, clock_monotonic() - began);
             if (sender->posting.is_pace_full)
                 posting_rescan(&sender->posting);
         }

@@ -1,6 +1,11 @@
 #include "sending/pace.h"
 
-enum { SECOND = 1000, INTERVALS = 10 /* of a second; the bucket holds the tokens of one */ };
+enum {
+    SECOND = 1000,
+    INTERVAL = 100, /* the bucket holds the tokens of one, and of the work in the last exchange */
+    LONGEST_WORK = SECOND,
+    LONGEST_EXCHANGE = 10 * SECOND /* after a longer time the line had no rows */
+};
 static const double slower = 0.75, rise = 0.02 /* of the set rate, each second */;
 
 void pace_init(struct pace *pace) {
@@ -21,27 +26,39 @@ struct pace_line *pace_find(struct pace *pace, const char *line_id, double rate,
         line->rate = rate;
         line->tokens = 1;
         line->filled_at = now;
+        line->waited = pace->waited;
     }
     return line;
 }
 
-static void fill(struct pace_line *line, double most, int64_t now) {
-    const double seconds = (double)(now - line->filled_at) / (double)SECOND;
-    if (seconds <= 0)
+void pace_wait(struct pace *pace, int64_t ms) {
+    pace->waited += ms;
+}
+
+/* How long the line collects tokens, if it was filled `elapsed` ms ago. */
+static int64_t depth_of(const struct pace *pace, const struct pace_line *line, int64_t elapsed) {
+    const int64_t worked = elapsed > LONGEST_EXCHANGE ? 0 : elapsed - (pace->waited - line->waited);
+    return worked < INTERVAL ? INTERVAL : worked > LONGEST_WORK ? LONGEST_WORK : worked;
+}
+
+static void fill(const struct pace *pace, struct pace_line *line, double most, int64_t now) {
+    const int64_t elapsed = now - line->filled_at;
+    if (elapsed <= 0)
         return;
-    line->rate += seconds * rise * most;
+    line->rate += (double)elapsed / SECOND * rise * most;
     if (line->rate > most)
         line->rate = most;
-    const double share = line->rate / (double)INTERVALS;
+    const double share = line->rate * (double)depth_of(pace, line, elapsed) / SECOND;
     const double depth = share > 1 ? share : 1;
-    line->tokens += seconds * line->rate;
+    line->tokens += (double)elapsed / SECOND * line->rate;
     if (line->tokens > depth)
         line->tokens = depth;
     line->filled_at = now;
+    line->waited = pace->waited;
 }
 
-size_t pace_room(struct pace_line *line, double rate, int64_t now) {
-    fill(line, rate, now);
+size_t pace_room(const struct pace *pace, struct pace_line *line, double rate, int64_t now) {
+    fill(pace, line, rate, now);
     return now < line->blocked_until || line->tokens < 1 ? 0 : (size_t)line->tokens;
 }
 

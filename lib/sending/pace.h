@@ -16,12 +16,14 @@ struct pace_line {
     double rate;              /* rows per second now */
     double tokens;
     int64_t filled_at, blocked_until, slowed_at; /* clock_monotonic */
+    int64_t waited;                              /* by the sender, when it was filled */
 };
 
 struct pace {
     struct pace_line lines[PACE_LINES];
     uint32_t hashes[PACE_LINES];
     struct table table;
+    int64_t waited; /* ms in which the sender had nothing to do */
 };
 
 void pace_init(struct pace *pace);
@@ -33,9 +35,13 @@ double pace_rate(int64_t own, bool is_coexisting);
  * the next call. */
 struct pace_line *pace_find(struct pace *pace, const char *line_id, double rate, int64_t now);
 
+/* The sender had nothing to do for so long. Its work does not cost a line its tokens: exchanges
+ * with a slow database may take longer than the bucket holds. */
+void pace_wait(struct pace *pace, int64_t ms);
+
 /* How many rows the line may send now. A lower set rate counts at once, a higher one as after a
  * refusal: by small steps. */
-size_t pace_room(struct pace_line *line, double rate, int64_t now);
+size_t pace_room(const struct pace *pace, struct pace_line *line, double rate, int64_t now);
 
 /* Counts rows that the line sends. */
 void pace_use(struct pace_line *line, size_t rows);

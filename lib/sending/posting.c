@@ -478,7 +478,7 @@ static enum store_result take_line(struct posting *posting, struct store *store,
 /* How many rows of the line may be taken now. */
 static size_t limit_of(struct posting *posting, struct pace_line *pace, double rate) {
     const int64_t now = clock_monotonic();
-    size_t limit = pace_room(pace, rate, now);
+    size_t limit = pace_room(&posting->pace, pace, rate, now);
     const size_t free = posting_count(posting, POSTING_FREE);
     const size_t left =
         pace->entry.load < POSTING_PER_LINE ? POSTING_PER_LINE - pace->entry.load : 0;

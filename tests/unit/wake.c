@@ -1,4 +1,5 @@
-/* What wakes the resident programs: lib/delivery/wake.h and log_watch.h, lib/sending/looks.h */
+/* What wakes the resident programs: lib/delivery/wake.h and log_watch.h, lib/sending/looks.h; and
+ * the pace of the sender: lib/sending/pace.h */
 #include "delivery/wake.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "delivery/log_watch.h"
 #include "engine/sqlite.h"
 #include "sending/looks.h"
+#include "sending/pace.h"
 
 static char directory[256];
 
@@ -164,6 +166,40 @@ static void check_looks(int count, int pause, int64_t longest) {
           (long long)taken, (long long)(now - 1000));
 }
 
+/* --- the pace of a line, in virtual time --- */
+
+/* A sender with enough rows of a line works `work` ms, in which it takes rows once, and waits
+ * `wait` ms, in turn. In each second it takes `least` to `most` rows. */
+static void check_pace(int work, int wait, double rate, int least, int most) {
+    static struct pace pace;
+    int taken[1000] = {0};
+    memset(&pace, 0, sizeof pace);
+    pace_init(&pace);
+    for (int64_t now = 0; now < 20000; now += work + wait) {
+        struct pace_line *line = pace_find(&pace, "lin_1", rate, now);
+        const size_t rows = pace_room(&pace, line, rate, now);
+        pace_use(line, rows);
+        taken[now / 1000] += (int)rows;
+        pace_wait(&pace, wait);
+    }
+    for (int second = 1; second < 19; second++)
+        check(taken[second] >= least && taken[second] <= most,
+              "%d + %d ms: %d rows in second %d at %g per second", work, wait, taken[second],
+              second, rate);
+}
+
+/* After a time without rows the bucket has the tokens of 0.1 s, however much other work there was.
+ */
+static void check_pace_after_idle(int64_t idle, int64_t waited, size_t most) {
+    static struct pace pace;
+    memset(&pace, 0, sizeof pace);
+    pace_init(&pace);
+    struct pace_line *line = pace_find(&pace, "lin_1", 40, 0);
+    pace_wait(&pace, waited);
+    const size_t rows = pace_room(&pace, line, 40, idle);
+    check(rows > 0 && rows <= most, "%zu rows after %lld ms", rows, (long long)idle);
+}
+
 int main(void) {
     char path[1024], deep[600];
     const char *temporary = getenv("TMPDIR");
@@ -190,6 +226,15 @@ int main(void) {
     check_looks(2000, 400, 24); /* two rests and the pauses between them */
     check_looks(2000, 20, 24);
     check_looks(2000, 3, 24);
+    check_pace(2, 25, 40, 39, 41);
+    check_pace(300, 25, 40, 35, 48); /* exchanges with a slow database */
+    check_pace(430, 0, 10, 7, 13);
+    check_pace(1500, 25, 10, 0, 10); /* a longer time counts as a second */
+    check_pace(2, 500, 40, 4, 8);    /* it does not wait so long for tokens */
+    check_pace_after_idle(900, 880, 4);
+    check_pace_after_idle(900, 400, 20);
+    check_pace_after_idle(5000, 1000, 40);
+    check_pace_after_idle(3600 * 1000, 0, 4);
     check(rmdir(directory) == 0, "nothing is left");
     return check_failures();
 }
