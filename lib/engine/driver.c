@@ -209,6 +209,17 @@ bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     return has_id;
 }
 
+const char **sql_read_ids(struct store *store, struct statement *s, struct arena *arena,
+                          size_t *count) {
+    struct buffer ids = buffer_in(arena);
+    while (sql_row(store, s)) {
+        const char *id = column_text(s, 0, arena);
+        buffer_add(&ids, &id, sizeof id);
+    }
+    *count = ids.n / sizeof(char *);
+    return (const char **)(void *)ids.p;
+}
+
 int64_t column_integer(struct statement *statement, int column) {
     return statement->store->driver->integer(statement, column);
 }

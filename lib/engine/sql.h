@@ -189,6 +189,11 @@ bool sql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owne
  * there is no row; without one `id` is unchanged. */
 bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]);
 
+/* Returns the texts in the first column of all rows, in `arena`, and sets their count. sql_failed
+ * shows whether all were read. */
+const char **sql_read_ids(struct store *store, struct statement *s, struct arena *arena,
+                          size_t *count);
+
 /* Seals a secret within the open transaction, which has LOCK_KEYS and fails if sealing fails. NULL
  * stays NULL. */
 struct slice sql_seal(struct store *store, const struct store_secret *secret);

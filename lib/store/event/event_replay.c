@@ -220,30 +220,20 @@ struct replay_range {
     int64_t now;
 };
 
-/* Reads the ids that a started statement selects. */
-static bool read_ids(struct store *store, struct arena *arena, struct statement *s,
-                     struct buffer *ids) {
-    while (sql_row(store, s)) {
-        const char *id = column_text(s, 0, arena);
-        buffer_add(ids, &id, sizeof id);
-    }
-    return !sql_failed(store);
-}
-
-/* Lists the oldest dead deliveries to a webhook, at most `limit`. */
-static bool list_dead(struct store *store, struct arena *arena, const struct replay_range *range,
-                      size_t limit, struct buffer *ids) {
+/* Selects the events of the oldest dead deliveries to a webhook, at most `limit`. */
+static struct statement *start_dead(struct store *store, const struct replay_range *range,
+                                    size_t limit) {
     static struct statement s = {
         .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'dead' "
                "AND event_id >= ?2 "
                "ORDER BY event_id LIMIT ?3"};
     sql_start(store, &s, TEXT(range->webhook_id), TEXT(range->first), INTEGER((int64_t)limit));
-    return read_ids(store, arena, &s, ids);
+    return &s;
 }
 
-/* Lists the deliveries to a webhook that wait for their next attempt, at most `limit`. */
-static bool list_retrying(struct store *store, struct arena *arena,
-                          const struct replay_range *range, size_t limit, struct buffer *ids) {
+/* The same of the deliveries that wait for their next attempt. */
+static struct statement *start_retrying(struct store *store, const struct replay_range *range,
+                                        size_t limit) {
     static struct statement s = {
         .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'pending' "
                "AND (attempts > 0 OR order_key IS NULL) AND next_attempt_at > ?2 "
@@ -251,7 +241,7 @@ static bool list_retrying(struct store *store, struct arena *arena,
                "ORDER BY next_attempt_at, sequence LIMIT ?4"};
     sql_start(store, &s, TEXT(range->webhook_id), INTEGER(range->now), TEXT(range->first),
               INTEGER((int64_t)limit));
-    return read_ids(store, arena, &s, ids);
+    return &s;
 }
 
 static bool replay_delivery(struct store *store, const struct replay_range *range, const char *id) {
@@ -268,8 +258,7 @@ static bool hasten_delivery(struct store *store, const struct replay_range *rang
 
 /* A kind of deliveries that are replayed: the list of them, and what is done with each. */
 struct replay_kind {
-    bool (*list)(struct store *, struct arena *, const struct replay_range *, size_t,
-                 struct buffer *);
+    struct statement *(*start)(struct store *, const struct replay_range *, size_t limit);
     bool (*replay)(struct store *, const struct replay_range *, const char *);
 };
 
@@ -277,23 +266,21 @@ struct replay_kind {
  * *more: there are others than those that fit into `done`. */
 static bool replay_some(struct store *store, struct arena *arena, const struct replay_kind *kind,
                         const struct replay_range *range, struct buffer *done, bool *more) {
-    struct buffer ids = buffer_in(arena);
     const size_t left = STORE_REPLAYED_AT_ONCE - done->n / sizeof(char *);
-    if (!kind->list(store, arena, range, left + 1, &ids))
-        return false;
-    const char *const *id = (const char *const *)(void *)ids.p;
-    size_t n = ids.n / sizeof *id;
+    size_t n;
+    struct statement *s = kind->start(store, range, left + 1);
+    const char *const *ids = sql_read_ids(store, s, arena, &n);
     *more = n > left;
     n = *more ? left : n;
     for (size_t i = 0; i < n; i++)
-        if (!kind->replay(store, range, id[i]))
+        if (!kind->replay(store, range, ids[i]))
             return false;
-    buffer_add(done, ids.p, n * sizeof *id);
-    return true;
+    buffer_add(done, ids, n * sizeof *ids);
+    return !sql_failed(store);
 }
 
-static const struct replay_kind replay_kinds[] = {{list_dead, replay_delivery},
-                                                  {list_retrying, hasten_delivery}};
+static const struct replay_kind replay_kinds[] = {{start_dead, replay_delivery},
+                                                  {start_retrying, hasten_delivery}};
 
 /* Replays deliveries of each webhook: the dead ones, and with two kinds those that wait. */
 static void replay_each(struct store *store, struct arena *arena,

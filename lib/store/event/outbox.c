@@ -48,14 +48,8 @@ enum store_result store_list_due(struct store *store, struct arena *arena, int64
         "SELECT webhook_id FROM waiting WHERE (SELECT "
         "min(e.next_attempt_at) FROM delivery e WHERE e.webhook_id = waiting.webhook_id "
         "AND e.state = 'pending') <= ?1"};
-    struct buffer found = buffer_in(arena);
     sql_start(store, &s, INTEGER(now));
-    while (sql_row(store, &s)) {
-        const char *id = column_text(&s, 0, arena);
-        buffer_add(&found, &id, sizeof id);
-    }
-    *ids = (const char **)(void *)found.p;
-    *count = found.n / sizeof **ids;
+    *ids = sql_read_ids(store, &s, arena, count);
     return sql_result(store);
 }
 
@@ -217,15 +211,11 @@ static void lease_unordered(struct leasing *t, size_t limit) {
         .sql = "SELECT e.event_id FROM delivery e WHERE e.webhook_id = ?3 AND " IS_WAITING
                " AND (e.attempts > 0 OR e.order_key IS NULL) "
                "ORDER BY e.next_attempt_at, e.sequence LIMIT ?4"};
-    struct buffer found = buffer_in(t->arena);
+    size_t count;
     sql_start(t->store, &s, INTEGER(t->exchange->now), INTEGER(latest_lease(t->exchange->now)),
               TEXT(t->delivery.webhook_id), INTEGER((int64_t)limit));
-    while (sql_row(t->store, &s)) {
-        const char *id = column_text(&s, 0, t->arena);
-        buffer_add(&found, &id, sizeof id);
-    }
-    const char *const *ids = (const char *const *)(void *)found.p;
-    for (size_t i = 0; i < found.n / sizeof *ids && lease_event(t, ids[i]); i++)
+    const char *const *ids = sql_read_ids(t->store, &s, t->arena, &count);
+    for (size_t i = 0; i < count && lease_event(t, ids[i]); i++)
         ;
 }
 

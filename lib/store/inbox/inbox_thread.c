@@ -59,14 +59,8 @@ static void read_last_message(struct store *store, struct arena *arena,
 
 static void read_former_ids(struct store *store, struct arena *arena, struct inbox_thread *thread) {
     static struct statement s = {.sql = "SELECT id FROM thread_alias WHERE thread_id = ?1"};
-    struct buffer ids = buffer_in(arena);
     sql_start(store, &s, TEXT(thread->id));
-    while (sql_row(store, &s)) {
-        const char *id = column_text(&s, 0, arena);
-        buffer_add(&ids, &id, sizeof id);
-    }
-    thread->former_ids = (const char **)(void *)ids.p;
-    thread->former_count = ids.n / sizeof *thread->former_ids;
+    thread->former_ids = sql_read_ids(store, &s, arena, &thread->former_count);
 }
 
 /* Reads the whole thread; false when the view has none. */

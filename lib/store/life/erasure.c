@@ -218,7 +218,7 @@ static bool has_messages(struct erasing *e) {
 
 static bool erase_threads(struct erasing *e) {
     static struct statement s = {.sql = "SELECT id FROM thread WHERE contact_id = ?1 LIMIT ?2"};
-    struct buffer ids = buffer_in(&e->arena);
+    size_t count;
     const char *contact_id = e->contact_id;
     sql_lock(e->store, LOCK_CONTACT, e->account_id, &contact_id, 1);
     if (has_messages(e)) { /* one came while the last ones were deleted */
@@ -226,13 +226,10 @@ static bool erase_threads(struct erasing *e) {
         return true;
     }
     sql_start(e->store, &s, TEXT(contact_id), INTEGER(ROWS_AT_ONCE));
-    while (sql_row(e->store, &s)) {
-        const char *id = column_text(&s, 0, &e->arena);
-        buffer_add(&ids, &id, sizeof id);
-    }
-    e->is_over = count_of(&ids) < ROWS_AT_ONCE;
-    for (size_t i = 0; i < count_of(&ids); i++)
-        if (!removal_delete_thread(e->store, e->user_id, items_of(&ids)[i], e->now))
+    const char *const *ids = sql_read_ids(e->store, &s, &e->arena, &count);
+    e->is_over = count < ROWS_AT_ONCE;
+    for (size_t i = 0; i < count; i++)
+        if (!removal_delete_thread(e->store, e->user_id, ids[i], e->now))
             return false;
     return !sql_failed(e->store);
 }

@@ -182,14 +182,8 @@ static bool read_owner(struct store *store, struct arena *arena, struct store_ex
 static void read_former_ids(struct store *store, struct arena *arena, struct store_export *export) {
     static struct statement s = {.sql = "SELECT merged_id FROM contact_merge WHERE contact_id = ?1 "
                                         "AND merged_id IS NOT NULL"};
-    struct buffer ids = buffer_in(arena);
     sql_start(store, &s, TEXT(export->contact_id));
-    while (sql_row(store, &s)) {
-        const char *id = column_text(&s, 0, arena);
-        buffer_add(&ids, &id, sizeof id);
-    }
-    export->former_ids = (const char **)(void *)ids.p;
-    export->former_count = ids.n / sizeof *export->former_ids;
+    export->former_ids = sql_read_ids(store, &s, arena, &export->former_count);
 }
 
 enum store_result store_find_export(struct store *store, struct arena *arena, const char *user_id,

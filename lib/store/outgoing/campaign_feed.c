@@ -218,18 +218,13 @@ static bool pause_listed(struct store *store, struct statement *list, const char
         .sql = "UPDATE campaign SET state = 'paused', reason = ?2 WHERE id = ?1 "
                "AND state = 'running'"};
     struct arena arena;
+    size_t count;
     bool ok = true;
     arena_init(&arena, PAUSED_MEMORY, NULL);
-    struct buffer ids = buffer_in(&arena);
-    while (sql_row(store, list)) {
-        const char *id = column_text(list, 0, &arena);
-        buffer_add(&ids, &id, sizeof id);
-    }
-    for (size_t i = 0; ok && i < ids.n / sizeof(char *); i++) {
-        const char *id = ((const char **)(void *)ids.p)[i];
-        ok = sql_run(store, &s, TEXT(id), TEXT(reason)) &&
-             (!sql_changes(store) || campaign_event_add(store, id, now, write));
-    }
+    const char *const *ids = sql_read_ids(store, list, &arena, &count);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = sql_run(store, &s, TEXT(ids[i]), TEXT(reason)) &&
+             (!sql_changes(store) || campaign_event_add(store, ids[i], now, write));
     arena_free(&arena);
     return ok && !sql_failed(store);
 }
