@@ -159,7 +159,8 @@ static _Noreturn void stuck(int index) {
     abort();
 }
 
-/* A process that crashes does not give its turn back, so the simulator looks for its end. */
+/* A process that crashes does not give its turn back, so the simulator looks for its end. One that
+ * ends by itself may have given it back just before the look finds its end. */
 bool process_run(int index, int *status) {
     static const struct timespec look = {.tv_nsec = 20000000};
     struct process *process = &world_shared->processes[index];
@@ -167,6 +168,7 @@ bool process_run(int index, int *status) {
     give(&process->turn);
     for (int looks = 0; !await(&world_shared->master, &look); looks++) {
         if (waitpid(process->pid, status, WNOHANG) == process->pid) {
+            atomic_store(&world_shared->master, 0);
             end(index);
             return false;
         }
