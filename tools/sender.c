@@ -26,7 +26,6 @@
 
 enum {
     TICK_MS = 500,
-    PACE_MS = 25, /* between two looks at a line that waits for its pace */
     BEAT_MS = 5 * 1000,
 };
 
@@ -120,7 +119,8 @@ static void look(struct sender *sender, int64_t now) {
     struct posting *posting = &sender->posting;
     if (log_watch_drain(&sender->log))
         looks_after_write(&sender->looks, now);
-    if (looks_take(&sender->looks, now) || posting->next_due_at <= clock_now())
+    if (looks_take(&sender->looks, now) || posting->next_due_at <= clock_now() ||
+        posting->room_at <= now)
         posting_rescan(posting);
 }
 
@@ -197,8 +197,7 @@ static int wait_of(const struct sender *sender, int64_t now) {
         if (posting_may_take(posting) || copying_may_go_on(&sender->copying))
             wait = 0;
         else
-            wait = least(least(wait, look_wait(sender, now)),
-                         posting->is_pace_full ? PACE_MS : INT64_MAX);
+            wait = least(least(wait, look_wait(sender, now)), posting->room_at - now);
     }
     if (sender->resident.stop_at && sender->resident.stop_at - now < wait)
         wait = sender->resident.stop_at - now;
@@ -224,8 +223,6 @@ static void run(struct sender *sender) {
             curl_multi_poll(sender->posting.multi, files, watches ? 2 : 1, wait_of(sender, now),
                             NULL);
             pace_wait(&sender->posting.pace, clock_monotonic() - began);
-            if (sender->posting.is_pace_full)
-                posting_rescan(&sender->posting);
         }
         resident_take_signals(&sender->resident);
     }

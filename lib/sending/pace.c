@@ -4,6 +4,8 @@ enum {
     SECOND = 1000,
     INTERVAL = 100, /* the bucket holds the tokens of one, and of the work in the last exchange */
     LONGEST_WORK = SECOND,
+    SHORTEST_REST = 25,
+    LONGEST_REST = 250,
     LONGEST_EXCHANGE = 10 * SECOND /* after a longer time the line had no rows */
 };
 static const double slower = 0.75, rise = 0.02 /* of the set rate, each second */;
@@ -59,12 +61,35 @@ static void fill(const struct pace *pace, struct pace_line *line, double most, i
 
 size_t pace_room(const struct pace *pace, struct pace_line *line, double rate, int64_t now) {
     fill(pace, line, rate, now);
-    return now < line->blocked_until || line->tokens < 1 ? 0 : (size_t)line->tokens;
+    return now < line->blocked_until || now < line->rests_until || line->tokens < 1
+               ? 0
+               : (size_t)line->tokens;
 }
 
-void pace_use(struct pace_line *line, size_t rows) {
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+int64_t pace_room_at(const struct pace_line *line, int64_t now) {
+    const double missing = line->tokens < 1 ? 1 - line->tokens : 0;
+    const int64_t token_at = now + (int64_t)(missing / line->rate * SECOND) + 1;
+    return later(later(now + SHORTEST_REST, token_at),
+                 later(line->blocked_until, line->rests_until));
+}
+
+void pace_use(struct pace_line *line, size_t rows, int64_t now) {
     line->tokens -= (double)rows;
     line->entry.load += rows;
+    line->rest = rows                            ? 0
+                 : !line->rest                   ? SHORTEST_REST
+                 : line->rest * 2 < LONGEST_REST ? line->rest * 2
+                                                 : LONGEST_REST;
+    line->rests_until = rows ? 0 : now + line->rest;
+}
+
+void pace_end(struct pace_line *line) {
+    line->entry.load--;
+    line->rest = line->rests_until = 0;
 }
 
 void pace_slow(struct pace_line *line, int64_t now) {

@@ -17,6 +17,7 @@ struct pace_line {
     double tokens;
     int64_t filled_at, blocked_until, slowed_at; /* clock_monotonic */
     int64_t waited;                              /* by the sender, when it was filled */
+    int64_t rests_until, rest;                   /* its due rows wait for others; rest: ms */
 };
 
 struct pace {
@@ -43,8 +44,15 @@ void pace_wait(struct pace *pace, int64_t ms);
  * refusal: by small steps. */
 size_t pace_room(const struct pace *pace, struct pace_line *line, double rate, int64_t now);
 
-/* Counts rows that the line sends. */
-void pace_use(struct pace_line *line, size_t rows);
+/* When a line that may send nothing may send again, not before 25 ms have passed. */
+int64_t pace_room_at(const struct pace_line *line, int64_t now);
+
+/* Counts rows that the line sends. Without any its due rows wait for others of their recipients: it
+ * sends nothing for 25 ms, then for twice as long, and so on up to 250 ms. */
+void pace_use(struct pace_line *line, size_t rows, int64_t now);
+
+/* A row of the line has ended: the next one of its recipient may follow at once. */
+void pace_end(struct pace_line *line);
 
 /* The platform refused a row because the line is too fast: it goes on at three quarters of its
  * rate, which then rises again. Counted once a second. */

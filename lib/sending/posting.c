@@ -25,7 +25,6 @@ enum {
     LINES_AT_ONCE = 64,
     ROWS_AT_ONCE = 100,
     LATEST_START_MS = 5 * 1000, /* after the row was taken */
-    RECHECK_MS = 250,           /* of a line whose due rows wait for others */
     CLOSED_MS = 60 * 1000,      /* before a row is tried again whose token cannot be decrypted */
     UNCLEAR_MS = 60 * 1000,     /* that a line waits after a streak of unclear answers */
     LONGEST_PAUSE_MS = 60 * 1000,
@@ -71,9 +70,9 @@ size_t posting_count(const struct posting *posting, enum posting_slot slot) {
 }
 
 void posting_rescan(struct posting *posting) {
-    posting->has_seen_all = posting->is_pace_full = false;
+    posting->has_seen_all = false;
     posting->after[0] = '\0';
-    posting->next_due_at = INT64_MAX;
+    posting->next_due_at = posting->room_at = INT64_MAX;
 }
 
 bool posting_may_take(const struct posting *posting) {
@@ -85,7 +84,7 @@ bool posting_may_take(const struct posting *posting) {
 
 static void clear(struct flight *flight) {
     if (flight->line)
-        flight->line->entry.load--;
+        pace_end(flight->line);
     crypto_wipe((void *)(uintptr_t)flight->call.token,
                 flight->call.token ? strlen(flight->call.token) : 0);
     arena_reset(&flight->arena);
@@ -457,9 +456,7 @@ static enum store_result take_line(struct posting *posting, struct store *store,
     id_make(take_id, "tak_", now);
     const struct store_take take = {posting->owner, take_id, line->id, limit, now};
     enum store_result result = store_take_outgoing(store, &posting->planning, &take, &rows, &count);
-    if (result == STORE_OK && !count)
-        pace_pause(pace, clock_monotonic(), RECHECK_MS);
-    pace_use(pace, count);
+    pace_use(pace, count, clock_monotonic());
     for (size_t i = 0; i < count; i++) {
         struct flight *flight = find_slot(posting);
         flight->row = copy_row(&flight->arena, &rows[i]);
@@ -482,7 +479,9 @@ static size_t limit_of(struct posting *posting, struct pace_line *pace, double r
     const size_t free = posting_count(posting, POSTING_FREE);
     const size_t left =
         pace->entry.load < POSTING_PER_LINE ? POSTING_PER_LINE - pace->entry.load : 0;
-    posting->is_pace_full = posting->is_pace_full || !limit;
+    const int64_t room_at = pace_room_at(pace, now);
+    if (!limit && room_at < posting->room_at)
+        posting->room_at = room_at;
     limit = limit < left ? limit : left;
     return limit < free ? limit : free;
 }

@@ -46,7 +46,7 @@ struct posting {
     struct streaks streaks;
     char after[ID_SIZE];     /* the line that was looked at last */
     bool has_seen_all;       /* all lines have been looked at since posting_rescan */
-    bool is_pace_full;       /* rows wait for tokens */
+    int64_t room_at;         /* clock_monotonic: a line with due rows may send again */
     int64_t next_due_at;     /* wall clock: of the lines that were looked at, the first later row */
     int64_t unreached_until; /* clock_monotonic: the platform could not be reached */
     int64_t unreached_ms;

@@ -178,7 +178,8 @@ static void check_pace(int work, int wait, double rate, int least, int most) {
     for (int64_t now = 0; now < 20000; now += work + wait) {
         struct pace_line *line = pace_find(&pace, "lin_1", rate, now);
         const size_t rows = pace_room(&pace, line, rate, now);
-        pace_use(line, rows);
+        if (rows)
+            pace_use(line, rows, now);
         taken[now / 1000] += (int)rows;
         pace_wait(&pace, wait);
     }
@@ -198,6 +199,35 @@ static void check_pace_after_idle(int64_t idle, int64_t waited, size_t most) {
     pace_wait(&pace, waited);
     const size_t rows = pace_room(&pace, line, 40, idle);
     check(rows > 0 && rows <= most, "%zu rows after %lld ms", rows, (long long)idle);
+}
+
+/* A line whose due rows wait for others of their recipients, until one of those ends. */
+static void check_rests(void) {
+    static struct pace pace;
+    static const int rests[] = {25, 50, 100, 200, 250, 250};
+    int64_t now = 5000;
+    memset(&pace, 0, sizeof pace);
+    pace_init(&pace);
+    struct pace_line *line = pace_find(&pace, "lin_1", 40, now);
+    pace_use(line, 1, now);
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+        now += 100;
+        check(pace_room(&pace, line, 40, now) > 0, "rest %zu has ended", i);
+        pace_use(line, 0, now);
+        check(pace_room_at(line, now) == now + rests[i], "rest %zu", i);
+        check(pace_room(&pace, line, 40, now + rests[i] - 1) == 0, "rest %zu", i);
+        now += rests[i];
+    }
+    pace_use(line, 0, now);
+    pace_end(line);
+    check(pace_room(&pace, line, 40, now) > 0, "the row that was waited for has ended");
+    pace_use(line, 4, now);
+    check(pace_room(&pace, line, 40, now) == 0 && pace_room_at(line, now) > now,
+          "no token is left");
+    now = pace_room_at(line, now);
+    check(pace_room(&pace, line, 40, now) == 1, "one token");
+    pace_pause(line, now, 700);
+    check(pace_room_at(line, now) == now + 700, "a pause of the platform");
 }
 
 int main(void) {
@@ -231,6 +261,7 @@ int main(void) {
     check_pace(430, 0, 10, 7, 13);
     check_pace(1500, 25, 10, 0, 10); /* a longer time counts as a second */
     check_pace(2, 500, 40, 4, 8);    /* it does not wait so long for tokens */
+    check_rests();
     check_pace_after_idle(900, 880, 4);
     check_pace_after_idle(900, 400, 20);
     check_pace_after_idle(5000, 1000, 40);
