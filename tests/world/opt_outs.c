@@ -10,7 +10,8 @@ enum { POST_SECONDS = 6 }; /* a POST begins at most so long after its row was ta
 static struct opt_out {
     const char *phone;
     int64_t since; /* it was answered; INT64_MAX: not yet */
-    int64_t until; /* its deletion was requested; INT64_MAX: it was not */
+    int64_t until; /* a deletion of the number was requested; INT64_MAX: none was */
+    bool is_deleted;
     uint64_t random;
 } list[MOST];
 static size_t count;
@@ -28,16 +29,22 @@ static void request_later(struct opt_out *opt_out, int64_t delay) {
 
 static void after_request(void *subject, const struct answer *answer) {
     struct opt_out *opt_out = subject;
-    const bool is_deleted = opt_out->until != INT64_MAX;
     world_check_answer("an opt-out", answer->status, answer->text);
     if (answer->status / 100 != 2) {
         request_later(opt_out, (1 + random_below(&opt_out->random, 30)) * SECOND);
-    } else if (!is_deleted) {
+    } else if (!opt_out->is_deleted) {
         opt_out->since = world_now();
         world_note("%s does not want marketing", opt_out->phone);
         if (random_chance(&opt_out->random, DELETED_OF_100))
             request_later(opt_out, (1 + random_below(&opt_out->random, 7200)) * SECOND);
     }
+}
+
+/* Another one of the number may be on its way: then it is open which of the two comes first. */
+static void end_all(const char *phone) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].phone, phone) == 0 && list[i].until == INT64_MAX)
+            list[i].until = world_now();
 }
 
 static void request(struct event *event) {
@@ -46,9 +53,10 @@ static void request(struct event *event) {
         request_later(opt_out, SECOND);
         return;
     }
-    if (opt_out->since != INT64_MAX && opt_out->until == INT64_MAX)
-        opt_out->until = world_now();
-    const bool deletes = opt_out->until != INT64_MAX;
+    const bool deletes = opt_out->since != INT64_MAX;
+    opt_out->is_deleted = deletes;
+    if (deletes)
+        end_all(opt_out->phone);
     gateway_request(
         &(struct request){.method = deletes ? "DELETE" : "POST",
                           .script = "/v2/opt-outs",
