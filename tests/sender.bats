@@ -184,6 +184,31 @@ is_recorded() { # ID
     ((last - first >= 2000)) || fail "from $first to $last"
 }
 
+@test "lines with many rows delay no other line, whatever the order of their ids" {
+    local others
+    queue first
+    db "WITH RECURSIVE numbers (n) AS (SELECT 10 UNION ALL SELECT n + 1 FROM numbers WHERE n < 19)
+        INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
+            is_coexisting, send_rate, created_at)
+        SELECT 'lin_00' || n, '$ACCOUNT', '9900' || n, '+9900' || n, 1, 0, 1000, 1 FROM numbers"
+    db "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 200)
+        INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, state, attempts,
+            send_at, next_at, expires_at, is_recorded, created_at, body)
+        SELECT 'out_' || l.id || '_' || n, user_id, o.account_id, l.id, 1555200000 + n, 'queued',
+            0, 1, 1, expires_at, 0, 1, body
+        FROM outgoing o, line l, numbers WHERE o.id = '$out' AND l.id LIKE 'lin_00__'"
+    start_sender
+    eventually row_is "$out" accepted
+    queue last
+    eventually none_waits
+    others=$(db "SELECT count(*) FROM outgoing o, (SELECT created_at, finished_at FROM outgoing
+        WHERE id = '$out') AS last
+        WHERE o.finished_at BETWEEN last.created_at AND last.finished_at")
+    ((others < 400)) || fail "$others rows went out while one of another line waited"
+    db "DELETE FROM outgoing WHERE line_id LIKE 'lin_00__';
+        DELETE FROM line WHERE id LIKE 'lin_00__'"
+}
+
 @test "of two senders one has the lease; the other takes over when it ends, and nothing is sent twice" {
     local i
     start_sender

@@ -70,8 +70,8 @@ size_t posting_count(const struct posting *posting, enum posting_slot slot) {
 }
 
 void posting_rescan(struct posting *posting) {
-    posting->has_seen_all = false;
-    posting->after[0] = '\0';
+    posting->has_seen_all = posting->is_second_part = false;
+    memcpy(posting->until, posting->after, ID_SIZE);
     posting->next_due_at = posting->room_at = INT64_MAX;
 }
 
@@ -486,15 +486,31 @@ static size_t limit_of(struct posting *posting, struct pace_line *pace, double r
     return limit < free ? limit : free;
 }
 
+/* Finds the next line of the round; STORE_NOT_FOUND: it has ended. */
+static enum store_result next_line(struct posting *posting, struct store *store,
+                                   struct outgoing_line *line) {
+    enum store_result result = store_next_outgoing_line(store, posting->after, line);
+    if (result == STORE_NOT_FOUND && !posting->is_second_part) {
+        posting->is_second_part = true;
+        posting->after[0] = '\0';
+        if (*posting->until)
+            result = store_next_outgoing_line(store, posting->after, line);
+    }
+    if (result == STORE_OK && posting->is_second_part && strcmp(line->id, posting->until) > 0)
+        return STORE_NOT_FOUND;
+    if (result == STORE_OK)
+        memcpy(posting->after, line->id, ID_SIZE);
+    return result;
+}
+
 enum store_result posting_take(struct posting *posting, struct store *store,
                                struct resources *resources) {
     enum store_result result = STORE_OK;
     for (size_t i = 0; i < LINES_AT_ONCE && posting_may_take(posting); i++) {
         struct outgoing_line line;
-        result = store_next_outgoing_line(store, posting->after, &line);
+        result = next_line(posting, store, &line);
         if (result != STORE_OK)
             break;
-        snprintf(posting->after, ID_SIZE, "%s", line.id);
         if (line.due_at > clock_now()) {
             posting->next_due_at =
                 line.due_at < posting->next_due_at ? line.due_at : posting->next_due_at;

@@ -45,6 +45,8 @@ struct posting {
     struct pace pace;
     struct streaks streaks;
     char after[ID_SIZE];     /* the line that was looked at last */
+    char until[ID_SIZE];     /* the same at the last posting_rescan: the round ends there */
+    bool is_second_part;     /* of the round, from the first line on */
     bool has_seen_all;       /* all lines have been looked at since posting_rescan */
     int64_t room_at;         /* clock_monotonic: a line with due rows may send again */
     int64_t next_due_at;     /* wall clock: of the lines that were looked at, the first later row */
@@ -62,7 +64,8 @@ size_t posting_count(const struct posting *posting, enum posting_slot slot);
 /* The lease begins: goes on with the streaks of the sender before. */
 enum store_result posting_take_over(struct posting *posting, struct store *store);
 
-/* There may be more to take: looks at all lines again. */
+/* There may be more to take: looks at all lines again, in a round that begins behind the line that
+ * was looked at last. So lines with many rows take turns with the others. */
 void posting_rescan(struct posting *posting);
 
 /* Whether rows may be taken now. */
