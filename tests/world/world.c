@@ -505,10 +505,7 @@ static void shorten(uint64_t seed, double seconds) {
                 fails_without(seed, first, part);
 }
 
-static void report(uint64_t seed, const char *violation, double seconds) {
-    printf("world: seed %" PRIu64 " breaks a rule: %s\n", seed, violation);
-    if (seconds <= 0) /* the files stay as they are */
-        return;
+static void report(uint64_t seed, double seconds) {
     shorten(seed, seconds);
     char *still = play(seed);
     printf("world: the shortest history that was found: %s\n", still ? still : "none");
@@ -523,7 +520,7 @@ static void report(uint64_t seed, const char *violation, double seconds) {
 
 struct options {
     long seed, seconds, worlds, shorten;
-    bool verbose, lying_disk;
+    bool verbose, keep, lying_disk;
 };
 
 #define MEMBER(name) offsetof(struct options, name)
@@ -551,8 +548,11 @@ static const struct program_option rules[] = {
      .member = MEMBER(shorten),
      .most = 1000000,
      .preset = 60,
-     .meaning = "look for a shorter history so long; 0: keep the files"},
+     .meaning = "look for a shorter history so long"},
     {.name = "verbose", .member = MEMBER(verbose), .meaning = "print what happens"},
+    {.name = "keep",
+     .member = MEMBER(keep),
+     .meaning = "play a world that breaks a rule once: its files stay as they were then"},
     {.name = "lying-disk",
      .member = MEMBER(lying_disk),
      .meaning = "a power failure loses what was synced too: a rule must break"},
@@ -605,7 +605,9 @@ static bool play_all(const struct options *options) {
         lived += world_now();
         played++;
         if (violation) {
-            report(seed, violation, (double)options->shorten);
+            printf("world: seed %" PRIu64 " breaks a rule: %s\n", seed, violation);
+            if (!options->keep)
+                report(seed, (double)options->shorten);
             free(violation);
             return false;
         }
