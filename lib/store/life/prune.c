@@ -491,6 +491,12 @@ static enum store_result prune_removals(struct store *store, int64_t before, siz
     return chore_result(store, is_free);
 }
 
+static bool is_begin(const struct place *place) {
+    return !place->at && !*place->id && !*place->account_id;
+}
+
+/* The queued sends go before the first thread: with each part the sends that wait, which may be
+ * many, would be passed again. */
 enum store_result store_prune(struct store *store, int64_t now, size_t *removed) {
     struct walk walk = {.store = store, .now = now};
     enum store_result result = STORE_OK;
@@ -499,7 +505,8 @@ enum store_result store_prune(struct store *store, int64_t now, size_t *removed)
         arena_init(&walk.arena, MEMORY, NULL);
         if (walk.updates_before != INT64_MIN)
             result = prune_updates(&walk, removed);
-        if (result == STORE_OK && !*removed && walk.messages_before != INT64_MIN)
+        if (result == STORE_OK && !*removed && walk.messages_before != INT64_MIN &&
+            is_begin(&walk.place))
             result = outgoing_prune(store, walk.user_id, walk.messages_before, removed);
         if (result == STORE_OK && !*removed)
             result = prune_threads(&walk, removed);
