@@ -1,12 +1,12 @@
 #include "sending/pace.h"
 
-enum {
-    SECOND = 1000,
-    INTERVAL = 100, /* the bucket holds the tokens of one, and of the work in the last exchange */
-    LONGEST_WORK = SECOND,
-    SHORTEST_REST = 25,
-    LONGEST_REST = 250,
-    LONGEST_EXCHANGE = 10 * SECOND /* after a longer time the line had no rows */
+enum { /* ms */
+       SECOND = 1000,
+       INTERVAL = 100, /* the bucket holds the tokens of one, or of the work since the last fill */
+       LONGEST_WORK = SECOND,
+       SHORTEST_REST = 25,
+       LONGEST_REST = 250,
+       LONGEST_EXCHANGE = 10 * SECOND /* after a longer time the line had no rows */
 };
 static const double slower = 0.75, rise = 0.02 /* of the set rate, each second */;
 
@@ -77,14 +77,17 @@ int64_t pace_room_at(const struct pace_line *line, int64_t now) {
                  later(line->blocked_until, line->rests_until));
 }
 
-void pace_use(struct pace_line *line, size_t rows, int64_t now) {
+void pace_use(struct pace_line *line, size_t rows) {
     line->tokens -= (double)rows;
     line->entry.load += rows;
-    line->rest = rows                            ? 0
-                 : !line->rest                   ? SHORTEST_REST
+    line->rest = 0;
+}
+
+void pace_rest(struct pace_line *line, int64_t now) {
+    line->rest = !line->rest                     ? SHORTEST_REST
                  : line->rest * 2 < LONGEST_REST ? line->rest * 2
                                                  : LONGEST_REST;
-    line->rests_until = rows ? 0 : now + line->rest;
+    line->rests_until = now + line->rest;
 }
 
 void pace_end(struct pace_line *line) {

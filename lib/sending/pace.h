@@ -47,9 +47,12 @@ size_t pace_room(const struct pace *pace, struct pace_line *line, double rate, i
 /* When a line that may send nothing may send again, not before 25 ms have passed. */
 int64_t pace_room_at(const struct pace_line *line, int64_t now);
 
-/* Counts rows that the line sends. Without any its due rows wait for others of their recipients: it
- * sends nothing for 25 ms, then for twice as long, and so on up to 250 ms. */
-void pace_use(struct pace_line *line, size_t rows, int64_t now);
+/* Counts rows that the line sends. */
+void pace_use(struct pace_line *line, size_t rows);
+
+/* The due rows of the line wait for others of their recipients: it sends nothing for 25 ms, the
+ * next time for twice as long, and so on up to 250 ms. */
+void pace_rest(struct pace_line *line, int64_t now);
 
 /* A row of the line has ended: the next one of its recipient may follow at once. */
 void pace_end(struct pace_line *line);

@@ -456,7 +456,10 @@ static enum store_result take_line(struct posting *posting, struct store *store,
     id_make(take_id, "tak_", now);
     const struct store_take take = {posting->owner, take_id, line->id, limit, now};
     enum store_result result = store_take_outgoing(store, &posting->planning, &take, &rows, &count);
-    pace_use(pace, count, clock_monotonic());
+    if (count)
+        pace_use(pace, count);
+    else if (result == STORE_OK)
+        pace_rest(pace, clock_monotonic());
     for (size_t i = 0; i < count; i++) {
         struct flight *flight = find_slot(posting);
         flight->row = copy_row(&flight->arena, &rows[i]);
@@ -489,6 +492,8 @@ static size_t limit_of(struct posting *posting, struct pace_line *pace, double r
 /* Finds the next line of the round; STORE_NOT_FOUND: it has ended. */
 static enum store_result next_line(struct posting *posting, struct store *store,
                                    struct outgoing_line *line) {
+    if (posting->is_second_part && strcmp(posting->after, posting->until) >= 0)
+        return STORE_NOT_FOUND;
     enum store_result result = store_next_outgoing_line(store, posting->after, line);
     if (result == STORE_NOT_FOUND && !posting->is_second_part) {
         posting->is_second_part = true;

@@ -178,8 +178,7 @@ static void check_pace(int work, int wait, double rate, int least, int most) {
     for (int64_t now = 0; now < 20000; now += work + wait) {
         struct pace_line *line = pace_find(&pace, "lin_1", rate, now);
         const size_t rows = pace_room(&pace, line, rate, now);
-        if (rows)
-            pace_use(line, rows, now);
+        pace_use(line, rows);
         taken[now / 1000] += (int)rows;
         pace_wait(&pace, wait);
     }
@@ -189,8 +188,8 @@ static void check_pace(int work, int wait, double rate, int least, int most) {
               second, rate);
 }
 
-/* After a time without rows the bucket has the tokens of 0.1 s, however much other work there was.
- */
+/* A line that had no rows for `idle` ms, in which the sender waited for `waited` ms: what the
+ * sender worked counts, for at most a second, unless it was longer than 10 s. */
 static void check_pace_after_idle(int64_t idle, int64_t waited, size_t most) {
     static struct pace pace;
     memset(&pace, 0, sizeof pace);
@@ -209,19 +208,19 @@ static void check_rests(void) {
     memset(&pace, 0, sizeof pace);
     pace_init(&pace);
     struct pace_line *line = pace_find(&pace, "lin_1", 40, now);
-    pace_use(line, 1, now);
+    pace_use(line, 1);
     for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
         now += 100;
         check(pace_room(&pace, line, 40, now) > 0, "rest %zu has ended", i);
-        pace_use(line, 0, now);
+        pace_rest(line, now);
         check(pace_room_at(line, now) == now + rests[i], "rest %zu", i);
         check(pace_room(&pace, line, 40, now + rests[i] - 1) == 0, "rest %zu", i);
         now += rests[i];
     }
-    pace_use(line, 0, now);
+    pace_rest(line, now);
     pace_end(line);
     check(pace_room(&pace, line, 40, now) > 0, "the row that was waited for has ended");
-    pace_use(line, 4, now);
+    pace_use(line, 4);
     check(pace_room(&pace, line, 40, now) == 0 && pace_room_at(line, now) > now,
           "no token is left");
     now = pace_room_at(line, now);

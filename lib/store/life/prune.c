@@ -491,12 +491,12 @@ static enum store_result prune_removals(struct store *store, int64_t before, siz
     return chore_result(store, is_free);
 }
 
+/* Then the queued sends are looked at: with each part the sends that wait, which may be many, would
+ * be passed again. */
 static bool is_begin(const struct place *place) {
     return !place->at && !*place->id && !*place->account_id;
 }
 
-/* The queued sends go before the first thread: with each part the sends that wait, which may be
- * many, would be passed again. */
 enum store_result store_prune(struct store *store, int64_t now, size_t *removed) {
     struct walk walk = {.store = store, .now = now};
     enum store_result result = STORE_OK;
