@@ -185,7 +185,7 @@ is_recorded() { # ID
 }
 
 @test "lines with many rows delay no other line, whatever the order of their ids" {
-    local others
+    local others later
     queue first
     db "WITH RECURSIVE numbers (n) AS (SELECT 10 UNION ALL SELECT n + 1 FROM numbers WHERE n < 19)
         INSERT INTO line (id, account_id, phone_number_id, phone_number, is_registered,
@@ -204,7 +204,10 @@ is_recorded() { # ID
     others=$(db "SELECT count(*) FROM outgoing o, (SELECT created_at, finished_at FROM outgoing
         WHERE id = '$out') AS last
         WHERE o.finished_at BETWEEN last.created_at AND last.finished_at")
+    later=$(db "SELECT count(*) FROM outgoing o WHERE o.finished_at > (SELECT finished_at
+        FROM outgoing WHERE id = '$out')")
     ((others < 400)) || fail "$others rows went out while one of another line waited"
+    ((later > 0)) || fail 'no row waited when the last one was queued'
     db "DELETE FROM outgoing WHERE line_id LIKE 'lin_00__';
         DELETE FROM line WHERE id LIKE 'lin_00__'"
 }

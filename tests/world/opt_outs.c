@@ -11,7 +11,6 @@ static struct opt_out {
     const char *phone;
     int64_t since; /* it was answered; INT64_MAX: not yet */
     int64_t until; /* a deletion of the number was requested; INT64_MAX: none was */
-    bool is_deleted;
     uint64_t random;
 } list[MOST];
 static size_t count;
@@ -32,7 +31,7 @@ static void after_request(void *subject, const struct answer *answer) {
     world_check_answer("an opt-out", answer->status, answer->text);
     if (answer->status / 100 != 2) {
         request_later(opt_out, (1 + random_below(&opt_out->random, 30)) * SECOND);
-    } else if (!opt_out->is_deleted) {
+    } else if (opt_out->since == INT64_MAX) {
         opt_out->since = world_now();
         world_note("%s does not want marketing", opt_out->phone);
         if (random_chance(&opt_out->random, DELETED_OF_100))
@@ -54,7 +53,6 @@ static void request(struct event *event) {
         return;
     }
     const bool deletes = opt_out->since != INT64_MAX;
-    opt_out->is_deleted = deletes;
     if (deletes)
         end_all(opt_out->phone);
     gateway_request(

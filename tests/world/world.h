@@ -169,6 +169,7 @@ void people_move(const struct act *act);
 void people_write_crowd(const struct act *act);
 /* The number of a person. */
 const char *people_phone(uint64_t *random);
+/* Whether a number or a user id may have changed its person. */
 bool people_have_moved(void);
 /* The owner of the number gets a message, of which statuses report with timestamps until `until`
  * (s): the number keeps its owner so long. Returns the members that name the recipient, after the
