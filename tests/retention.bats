@@ -404,6 +404,41 @@ sends() {
         AND changed > $change")" 119
 }
 
+@test "old notes of many threads go in parts of 50 threads, beside old messages, and not those of a contact on hold" {
+    local change
+    make_user
+    writes wamid.kept "$B" "$(days_ago 1)"
+    writes wamid.old "$A" "$(days_ago 40)"
+    writes wamid.new "$A" "$(days_ago 2)"
+    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)
+        INSERT INTO contact (id, account_id, bsuid, created_at, updated_at)
+        SELECT 'con_' || (1000 + i) || '$LINE', '$ACCOUNT', 'US.' || i, 1, 1 FROM n"
+    db "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
+        SELECT 'thr_' || substr(c.id, 5), a.user_id, l.id, c.id, 1, $(days_ago 3)000 FROM contact c
+        JOIN account a ON a.id = c.account_id JOIN line l ON l.account_id = a.id WHERE c.id LIKE 'con_%$LINE'"
+    db "INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at,
+            timestamp, body, created_at)
+        SELECT 'msg_' || t.id, m.user_id, t.id, m.line_id, 'wamid.' || t.id, m.direction, m.source, m.type, m.status,
+            1, t.last_message_at, m.body, 1 FROM thread t, message m WHERE m.wamid = 'wamid.new' AND t.id LIKE 'thr_%$LINE'"
+    db "INSERT INTO note (id, user_id, thread_id, text, created_at)
+        SELECT 'not_' || t.id, t.user_id, t.id, 'old', $(days_ago 40)000 FROM thread t WHERE t.user_id = '$(user_id)'"
+    db "UPDATE contact SET held_at = 1 WHERE id = 'con_1020$LINE'"
+    api GET /v2/changes
+    change=$(value .data.change)
+    api PATCH /v2/retention -d '{"messageDays":30}'
+    # the thread of the 70th is not to be changed: its part is taken back as a whole
+    refuse_update thread "thr_1070$LINE"
+    db "UPDATE retention SET walk_at = 0 WHERE user_id = '$(user_id)'"
+    courier --once || true
+    accept_updates thread
+    assert_equal "$(db "SELECT count(*) FROM note WHERE user_id = '$(user_id)'")" 72
+    prune
+    assert_equal "$(db "SELECT thread_id FROM note WHERE user_id = '$(user_id)'")" "thr_1020$LINE"
+    assert_equal "$(db "SELECT count(*) FROM message WHERE user_id = '$(user_id)'")" 122
+    assert_equal "$(db "SELECT count(*) FROM message WHERE wamid = 'wamid.old' AND user_id = '$(user_id)'")" 0
+    assert_equal "$(db "SELECT count(*) FROM thread WHERE user_id = '$(user_id)' AND notes_changed > $change")" 121
+}
+
 @test "switchboard retention sets and lists the limits, and refuses fewer than 8 days" {
     make_user
     run switchboard retention set "$EMAIL" --messages 365 --raw 90 --json

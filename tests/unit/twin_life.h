@@ -125,4 +125,35 @@ static inline void verify_erased(int rounds) {
           line_id);
 }
 
+/* --- two contacts of one change of identity --- */
+
+static inline void make_changed_pairs(void) {
+    rename_pruned();
+    make_pairs();
+    for (int i = 0; i < PAIRS; i++)
+        change(arena_printf(&arena,
+                            "INSERT INTO identity_change (account_id, at, old_phone, old_bsuid, "
+                            "new_phone, new_bsuid) VALUES ('%s', 1, '1%d', '', '2%d', '')",
+                            account_id, i, i));
+}
+
+/* Four pairs in a round: each twin erases one contact of a pair, and another twin the other one. */
+static inline void erase_pairs(int twin, int round) {
+    const int pair = round * TWINS / 2 + twin / 2;
+    struct store_erasure erasure;
+    if (pair < PAIRS)
+        does(store_erase_contact(
+            store, &arena, NULL,
+            ask_text(text("SELECT id FROM contact WHERE account_id = '%s' AND phone = '%d%d'",
+                          account_id, 1 + twin % 2, pair)),
+            now, &erasure));
+}
+
+/* The second erasure of a pair deletes the change. */
+static inline void verify_no_change(int rounds) {
+    const int pairs = rounds * TWINS / 2 < PAIRS ? rounds * TWINS / 2 : PAIRS;
+    holds(PAIRS - pairs, "SELECT count(*) FROM identity_change WHERE account_id = '%s'",
+          account_id);
+}
+
 #endif

@@ -100,6 +100,8 @@ static const struct twins cases[] = {
      prune_old, verify_pruned, false},
     {"store_erase_contact store_erase_part store_ingest", make_persons, erase_persons,
      verify_erased, false},
+    {"store_erase_contact: two of one change of identity", make_changed_pairs, erase_pairs,
+     verify_no_change, false},
     {"store_delete_old_rows store_insert_idempotency_key", NULL, restart_keys, NULL, false},
     {"store_delete_old_rows store_delete_old_logins", make_key, delete_old, NULL, false},
     {"store_delete_old_rows store_delete_old_logins: the work of another", make_key, leave_chores,

@@ -99,10 +99,13 @@ static bool insert_erasure(struct beginning *b, const char *names) {
 static bool begin_erasure(struct beginning *b, bool *is_held) {
     const char **identities;
     size_t count;
-    if (!removal_list_identities(b->store, b->arena, b->contact.id, &identities, &count))
+    struct buffer names = buffer_in(b->arena);
+    if (!removal_list_identities(b->store, b->arena, b->contact.id, &identities, &count) ||
+        !removal_add_linked(b->store, b->contact.account_id, identities, count, &names))
         return false;
     if (count)
-        sql_lock(b->store, LOCK_IDENTITY, b->contact.account_id, identities, count);
+        sql_lock(b->store, LOCK_IDENTITY, b->contact.account_id, (const char **)(void *)names.p,
+                 names.n / sizeof(char *));
     sql_lock(b->store, LOCK_CONTACT, b->contact.account_id, &b->contact.id, 1);
     if (!removal_list_identities(b->store, b->arena, b->contact.id, &identities, &count))
         return false; /* a transaction that had the locks may have added one */

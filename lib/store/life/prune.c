@@ -19,6 +19,7 @@ enum {
     PASSED_AT_ONCE = 200, /* threads or contacts, by one part */
     ROWS_AT_ONCE = 500,   /* that one part deletes, as housekeeping does */
     EMPTY_AT_ONCE = 50,   /* threads or contacts, each with the rows of the contact */
+    NOTED_AT_ONCE = 50,   /* threads, each with all its old notes */
     MEMORY = 8 * 1024 * 1024,
 };
 
@@ -53,9 +54,9 @@ struct old_thread {
 struct part {
     const char *account_id; /* NULL: nothing yet */
     struct buffer messages; /* of struct old_message */
-    struct buffer threads;  /* of struct old_thread: those of the messages */
+    struct buffer threads;  /* of struct old_thread: those of the messages, and the noted ones */
+    size_t noted;           /* threads without old messages, but with old notes */
     struct buffer empty;    /* of struct old_thread, without messages: then there is nothing else */
-    struct old_thread noted; /* with old notes alone; id NULL: none. Then, too. */
     struct place place;
     size_t passed;
     bool is_end; /* there is nothing more to pass */
@@ -158,7 +159,7 @@ static size_t empty_count(const struct part *part) {
 
 /* Adds a thread without messages. False: the part is full. */
 static bool add_empty(struct part *part, const struct passed *passed) {
-    if (message_count(part))
+    if (part->threads.n)
         return false;
     buffer_add(&part->empty, &passed->thread, sizeof passed->thread);
     part->account_id = passed->account_id;
@@ -166,29 +167,32 @@ static bool add_empty(struct part *part, const struct passed *passed) {
     return empty_count(part) < EMPTY_AT_ONCE;
 }
 
+/* Adds the thread if it has old messages or notes. False: it has none. */
+static bool add_old(struct walk *walk, struct part *part, const struct passed *passed) {
+    if (!add_messages(walk, part, &passed->thread)) {
+        if (!note_has_old(walk->store, passed->thread.id, walk->messages_before))
+            return false;
+        buffer_add(&part->threads, &passed->thread, sizeof passed->thread);
+        part->noted++;
+    }
+    part->account_id = passed->account_id;
+    return true;
+}
+
 /* Looks at a thread. False: the part is full, and ends at its place. */
 static bool pass(struct walk *walk, struct part *part, const struct passed *passed) {
-    const size_t count = message_count(part), empty = empty_count(part);
-    if (count == ROWS_AT_ONCE ||
-        (count + empty && strcmp(part->account_id, passed->account_id) != 0))
+    const size_t threads = part->threads.n, empty = empty_count(part);
+    if (message_count(part) == ROWS_AT_ONCE || part->noted == NOTED_AT_ONCE ||
+        (threads + empty && strcmp(part->account_id, passed->account_id) != 0))
         return false;
     if (!passed->is_held && passed->place.at < walk->messages_before &&
         !has_messages(walk->store, passed->thread.id))
         return add_empty(part, passed);
     if (!passed->is_held && empty)
         return false;
-    if (!passed->is_held && add_messages(walk, part, &passed->thread)) {
-        part->account_id = passed->account_id;
-        return true; /* the place stays before it: it may be empty then */
-    }
-    if (!passed->is_held && note_has_old(walk->store, passed->thread.id, walk->messages_before)) {
-        if (!count) {
-            part->noted = passed->thread;
-            part->account_id = passed->account_id;
-        }
-        return false; /* the place stays before it */
-    }
-    if (!count)
+    if (!passed->is_held && add_old(walk, part, passed))
+        return true; /* the place stays before it: there may be more, or it may be empty then */
+    if (!threads)
         part->place = passed->place;
     return true;
 }
@@ -231,7 +235,7 @@ static void pass_threads(struct walk *walk, struct part *part) {
     while (i < count && pass(walk, part, &passed[i]))
         i++;
     part->passed = i;
-    if (i == count && count < PASSED_AT_ONCE && !message_count(part))
+    if (i == count && count < PASSED_AT_ONCE && !part->threads.n)
         begin_account(walk, part);
 }
 
@@ -307,6 +311,7 @@ static bool is_held(struct store *store, const char *thread_id) {
     return true;
 }
 
+/* Deletes the messages of the thread; without any: its old notes. */
 static bool delete_from_thread(struct walk *walk, const struct part *part,
                                const struct old_thread *thread, const struct old_message *messages,
                                size_t count) {
@@ -314,35 +319,30 @@ static bool delete_from_thread(struct walk *walk, const struct part *part,
         if (!removal_delete_message(walk->store, part->account_id, thread->id, messages[i].id,
                                     messages[i].wamid))
             return false;
-    return removal_change_thread(walk->store, walk->user_id, thread->id, walk->messages_before,
-                                 walk->now);
+    return count ? removal_change_thread(walk->store, walk->user_id, thread->id,
+                                         walk->messages_before, walk->now)
+                 : note_delete_old(walk->store, walk->user_id, thread->id, walk->messages_before);
 }
 
-/* Deletes the messages. The locks keep statuses from being added to them, and the contacts from
- * being merged or held. */
-static bool delete_messages(struct walk *walk, const struct part *part) {
+/* Deletes from the threads. The locks keep statuses from being added to the messages, and the
+ * contacts from being merged or held. */
+static bool delete_old(struct walk *walk, const struct part *part) {
     const struct old_message *messages = (const struct old_message *)(const void *)part->messages.p;
     const struct old_thread *threads = (const struct old_thread *)(const void *)part->threads.p;
-    sql_lock(walk->store, LOCK_MESSAGE, part->account_id, list_wamids(walk, part),
-             message_count(part));
+    if (message_count(part))
+        sql_lock(walk->store, LOCK_MESSAGE, part->account_id, list_wamids(walk, part),
+                 message_count(part));
     lock_contacts(walk, part, &part->threads);
     for (size_t i = 0, next = 0; i < part->threads.n / sizeof *threads; i++) {
         const size_t first = next;
         while (next < message_count(part) && messages[next].thread == i)
             next++;
         if (!is_held(walk->store, threads[i].id) &&
-            !delete_from_thread(walk, part, &threads[i], &messages[first], next - first))
+            !delete_from_thread(walk, part, &threads[i], messages ? &messages[first] : NULL,
+                                next - first))
             return false;
     }
     return !sql_failed(walk->store);
-}
-
-static bool delete_notes(struct walk *walk, const struct part *part) {
-    const struct old_thread *thread = &part->noted;
-    sql_lock(walk->store, LOCK_CONTACT, part->account_id, &thread->contact_id, 1);
-    if (is_held(walk->store, thread->id))
-        return !sql_failed(walk->store);
-    return note_delete_old(walk->store, walk->user_id, thread->id, walk->messages_before);
 }
 
 /* Whether the thread is still empty and old, and of this contact, which is not on hold. */
@@ -393,10 +393,9 @@ static bool lock_empty(struct walk *walk, const struct part *part, struct identi
     struct buffer all = buffer_in(&walk->arena);
     for (size_t i = 0; i < empty_count(part); i++) {
         if (!removal_list_identities(walk->store, &walk->arena, threads[i].contact_id, &of[i].names,
-                                     &of[i].count))
+                                     &of[i].count) ||
+            !removal_add_linked(walk->store, part->account_id, of[i].names, of[i].count, &all))
             return false;
-        if (of[i].count)
-            buffer_add(&all, of[i].names, of[i].count * sizeof *of[i].names);
     }
     if (all.n)
         sql_lock(walk->store, LOCK_IDENTITY, part->account_id, (const char **)(void *)all.p,
@@ -436,9 +435,7 @@ static bool delete_empty(struct walk *walk, const struct part *part) {
 static bool delete_part(struct walk *walk, const struct part *part) {
     if (empty_count(part))
         return delete_empty(walk, part);
-    if (part->noted.id)
-        return delete_notes(walk, part);
-    return !message_count(part) || delete_messages(walk, part);
+    return !part->threads.n || delete_old(walk, part);
 }
 
 /* Stores how far the walk has come, unless its user has set other limits meanwhile. */

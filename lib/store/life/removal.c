@@ -130,6 +130,22 @@ static bool add_changes(struct store *store, struct arena *arena, const char *ac
     return !sql_failed(store);
 }
 
+bool removal_add_linked(struct store *store, const char *account_id, const char *const *identities,
+                        size_t count, struct buffer *names) {
+    struct buffer list = buffer_in(names->arena);
+    for (size_t i = 0; i < count; i++) {
+        buffer_add(names, &identities[i], sizeof identities[i]);
+        if (!add_changes(store, names->arena, account_id, identities[i], &list))
+            return false;
+    }
+    const struct identity_change *changes = (const void *)list.p;
+    for (size_t i = 0; i < list.n / sizeof *changes; i++)
+        for (int name = 0; name < 4; name++)
+            if (*changes[i].names[name])
+                buffer_add(names, &changes[i].names[name], sizeof changes[i].names[name]);
+    return true;
+}
+
 /* Whether another contact has the identity, or was shown with it. */
 static bool is_of_another(struct store *store, const char *account_id, const char *contact_id,
                           const char *identity) {

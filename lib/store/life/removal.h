@@ -11,6 +11,12 @@
 bool removal_list_identities(struct store *store, struct arena *arena, const char *contact_id,
                              const char ***identities, size_t *count);
 
+/* Adds the identities, and those that a change of identity links with them, to `names` (const char
+ * *, in its arena). A transaction that deletes a contact locks all of them: of two contacts of one
+ * change, deleted at the same time, the second one takes the change with it. */
+bool removal_add_linked(struct store *store, const char *account_id, const char *const *identities,
+                        size_t count, struct buffer *names);
+
 /* Deletes the message, unless it is in another thread meanwhile. */
 bool removal_delete_message(struct store *store, const char *account_id, const char *thread_id,
                             const char *id, const char *wamid);
