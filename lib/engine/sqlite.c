@@ -21,6 +21,7 @@ enum {
     WORK_OF_TRANSFER = 200, /* cost of reading or writing a page */
     OPEN_TRIES = 20,        /* for reading; the wal-index is created again between two tries */
     CHECKPOINT_BUSY_MS = 10 * 1000, /* the wait after another connection blocked a checkpoint */
+    WRITER_PAUSE_MS = 5,            /* of a checkpoint, before it tries the lock again */
     INDEX_WAIT_MS = 1000,           /* how long a reader waits for a writer to create the index */
 };
 
@@ -28,6 +29,7 @@ enum {
 struct connection {
     struct store store;
     sqlite3 *db;
+    int lock_timeout; /* ms */
     int code;         /* SQLite's error, if store.failure is set */
     struct stat file; /* the database's file when it was opened */
     bool has_queue;   /* the queue is opened by the first transaction */
@@ -134,15 +136,37 @@ static int changes(const struct store *store) {
     return sqlite3_changes(connection_of(store)->db);
 }
 
-/* Empties a very long write-ahead log, for installations where no courier makes checkpoints. Uses
- * only TRUNCATE, which takes the writer's lock, so that no commit can overlap it (SQLite before
- * 3.51.3 may lose frames otherwise). */
+static enum store_result set_lock_timeout(struct store *store, int ms) {
+    struct connection *c = connection_of(store);
+    c->lock_timeout = ms;
+    latch(store, sqlite3_busy_timeout(c->db, ms));
+    return sql_result(store);
+}
+
+/* A busy handler of SQLite. */
+static int wait_for_writer(void *connection, int tries) {
+    const struct connection *c = connection;
+    if (sqlite_wal_is_writer(c->db) || tries * WRITER_PAUSE_MS >= c->lock_timeout)
+        return 0;
+    sqlite3_sleep(WRITER_PAUSE_MS);
+    return 1;
+}
+
+int sqlite_checkpoint(struct store *store, int mode) {
+    struct connection *c = connection_of(store);
+    sqlite3_busy_handler(c->db, wait_for_writer, c);
+    const int code = sqlite3_wal_checkpoint_v2(c->db, NULL, mode, NULL, NULL);
+    sqlite3_busy_timeout(c->db, c->lock_timeout);
+    return code;
+}
+
+/* Empties a very long write-ahead log, for installations where no courier makes checkpoints. */
 static void truncate_long_wal(struct connection *c) {
     char path[sizeof c->path + 8];
     struct stat wal;
     snprintf(path, sizeof path, "%s-wal", c->path);
     if (stat(path, &wal) == 0 && wal.st_size > WAL_TOO_LONG)
-        sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        sqlite_checkpoint(&c->store, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 /* Switches off what this program does not need: locks between threads (it has one), memory
@@ -161,7 +185,8 @@ static int configure_library(void) {
 }
 
 static void configure(struct connection *c, int flags) {
-    sqlite3_busy_timeout(c->db, BUSY_TIMEOUT_MS);
+    c->lock_timeout = BUSY_TIMEOUT_MS;
+    sqlite3_busy_timeout(c->db, c->lock_timeout);
     sqlite3_extended_result_codes(c->db, 1);
     sqlite3_wal_autocheckpoint(c->db, 0);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
@@ -375,20 +400,16 @@ static bool is_alive(struct store *store, const char *target) {
     return false;
 }
 
-static enum store_result set_lock_timeout(struct store *store, int ms) {
-    latch(store, sqlite3_busy_timeout(connection_of(store)->db, ms));
-    return sql_result(store);
-}
-
 /* Copies the write-ahead log into the database, so that the next writer starts the log again at its
- * beginning; with `cuts_log` the file is truncated too. The writer's lock is held meanwhile
- * (RESTART, TRUNCATE), so that no commit overlaps: SQLite before 3.51.3 may lose frames otherwise.
- * STORE_BUSY: another connection reads or writes. */
+ * beginning; with `cuts_log` the file is truncated too. STORE_BUSY: another connection reads or
+ * writes. */
 static enum store_result checkpoint(struct store *store, bool cuts_log) {
-    int64_t busy = sql_integer(store, cuts_log ? "PRAGMA wal_checkpoint(TRUNCATE)"
-                                               : "PRAGMA wal_checkpoint(RESTART)");
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && busy ? STORE_BUSY : result;
+    const int code =
+        sqlite_checkpoint(store, cuts_log ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART);
+    if (code == SQLITE_BUSY)
+        return STORE_BUSY;
+    latch(store, code);
+    return sql_result(store);
 }
 
 /* While there are writes, the file of the write-ahead log keeps its size: overwriting a file costs

@@ -36,6 +36,16 @@ sqlite3 *sql_handle(struct store *store);
  * called once, before the first database is opened. Returns SQLite's error. */
 int sqlite_wal_join_writes(void);
 
+/* Whether the connection has the lock of the writer. */
+bool sqlite_wal_is_writer(sqlite3 *db);
+
+/* Copies the write-ahead log into the database: a checkpoint with the mode RESTART or TRUNCATE,
+ * which take the writer's lock, so that no commit can overlap it (SQLite before 3.51.3 may lose
+ * frames otherwise). It waits for another writer, at most for the lock timeout, but not for
+ * readers, since all writers would wait as long. Returns SQLite's error, that of a
+ * busy file while others need the log. */
+int sqlite_checkpoint(struct store *store, int mode);
+
 /* Runs several statements of constant text, such as the schema. */
 bool sql_script(struct store *store, const char *sql);
 

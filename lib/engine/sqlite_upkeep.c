@@ -244,7 +244,7 @@ static enum store_result replace_content(struct store *store, struct store *sour
 
 /* Empties the write-ahead log, which now contains every page, if no reader needs it any more. */
 static void truncate_wal(struct store *store) {
-    sqlite3_wal_checkpoint_v2(sql_handle(store), NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite_checkpoint(store, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 static enum store_result restore_existing(struct store *source, const char *path,

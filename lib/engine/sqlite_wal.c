@@ -1,5 +1,6 @@
-/* A VFS over SQLite's own that keeps the frames which are appended to the write-ahead log until the
- * commit frame of the transaction, or until the buffer is full, and writes them by one call.
+/* A VFS over SQLite's own that notes which connection has the writer's lock, and keeps the frames
+ * which are appended to the write-ahead log until the commit frame of the transaction, or until the
+ * buffer is full, and writes them by one call.
  *
  * The bytes are in the file before anything depends on them: before any other call on the log,
  * before a lock is changed (a rollback ends with that), and before the header of the wal-index
@@ -12,6 +13,7 @@
 #include "engine/sqlite.h"
 
 enum {
+    WRITE_LOCK = 0,     /* the first of the wal-index's locks */
     HEADER = 24,        /* bytes of a frame's header */
     COMMIT = 4,         /* where it has four bytes that are not all 0 in a commit frame */
     FRAME = 4096 + 24,  /* with a page of the usual size */
@@ -31,6 +33,8 @@ static struct {
 static const sqlite3_io_methods *log_base, *database_base;
 static sqlite3_io_methods log_methods, database_methods;
 static sqlite3_vfs *base, joining;
+
+static const sqlite3_file *writer; /* the database whose connection has the writer's lock */
 
 static int write_kept(void) {
     const int n = kept.n;
@@ -96,9 +100,20 @@ static int close_log(sqlite3_file *log) {
 }
 
 static int change_lock(sqlite3_file *database, int first, int n, int flags) {
-    const int code = write_kept();
-    return code && flags & SQLITE_SHM_LOCK ? code
-                                           : database_base->xShmLock(database, first, n, flags);
+    int code = write_kept();
+    if (code && flags & SQLITE_SHM_LOCK)
+        return code;
+    code = database_base->xShmLock(database, first, n, flags);
+    if (code == SQLITE_OK && first == WRITE_LOCK)
+        writer = flags & SQLITE_SHM_LOCK ? database : NULL;
+    return code;
+}
+
+bool sqlite_wal_is_writer(sqlite3 *db) {
+    const sqlite3_file *database = NULL;
+    return writer &&
+           sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &database) == SQLITE_OK &&
+           database == writer;
 }
 
 /* SQLite ends every transaction with a commit frame's page, or after a rollback with a lock, so

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "check.h"
 #include "engine/driver.h"
 #include "engine/sqlite.h"
+#include "store/housekeeping.h"
 
 enum { ROWS = 200, KILLS = 60 };
 
@@ -188,6 +190,44 @@ static void check_kills(void) {
     }
 }
 
+/* In another process: runs the statement, reports it, and ends its transaction after so many ms. */
+static pid_t hold(const char *sql, useconds_t ms) {
+    int ends[2];
+    char done;
+    check(pipe(ends) == 0, "pipe");
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct store *store = open_database();
+        if (!sql_script(store, sql) || write(ends[1], "", 1) != 1)
+            _exit(1);
+        usleep(ms * 1000);
+        _exit(!sql_script(store, "COMMIT"));
+    }
+    check(read(ends[0], &done, 1) == 1, "the other process has begun: %s", sql);
+    close(ends[0]);
+    close(ends[1]);
+    return pid;
+}
+
+/* A checkpoint has the writer's lock: while it waits for a reader, all writers wait. */
+static void check_checkpoint(void) {
+    enum { TIMEOUT_MS = 60 * 1000 };
+    struct store *store = open_database();
+    int status = -1;
+    check(store_set_lock_timeout(store, TIMEOUT_MS) == STORE_OK, "the timeout");
+    const pid_t reader = hold("BEGIN; SELECT count(*) FROM t", TIMEOUT_MS * 5);
+    check(set_all(store, 50, "COMMIT"), "a commit that the reader does not see");
+    const int64_t began = clock_monotonic();
+    check(store_tend(store, began) == STORE_BUSY, "the reader needs the log");
+    check(clock_monotonic() - began < TIMEOUT_MS / 2, "a reader is not waited for");
+    check(kill(reader, SIGKILL) == 0 && waitpid(reader, &status, 0) == reader, "the reader ends");
+    const pid_t writer = hold("BEGIN IMMEDIATE; UPDATE t SET n = 51", 200);
+    check(store_tend(store, began + 60 * 60 * 1000) == STORE_OK, "a writer is waited for");
+    check(waitpid(writer, &status, 0) == writer && status == 0, "the writer has committed");
+    store_close(store);
+    check(value_of_all() == 51, "both commits are there");
+}
+
 int main(void) {
     char directory[] = "/tmp/switchboard-wal-XXXXXX", name[320];
     if (!mkdtemp(directory))
@@ -199,6 +239,7 @@ int main(void) {
     check_rollback();
     check_full_disk();
     check_kills();
+    check_checkpoint();
     static const char *const ends[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         snprintf(name, sizeof name, "%s%s", path, ends[i]);
