@@ -368,12 +368,15 @@ sends() {
         SELECT m.id || n.i, m.user_id, m.thread_id, m.line_id, m.wamid || '.' || n.i, m.direction, m.source, m.type,
             m.status, 1, m.timestamp + n.i, m.body, 1 FROM n, message m WHERE m.wamid = 'wamid.0'"
     api PATCH /v2/retention -d '{"messageDays":10}'
+    have_send old failed "$A" 20
     # as after a process that was killed behind the first thread
     db "UPDATE retention SET place_at = $(days_ago 20)000, place_id = 'zzz'"
     prune
     assert_equal "$(db "SELECT count(*) FROM message WHERE user_id = '$(user_id)'")" 1702
+    assert_equal "$(sends)" out_00old # queued sends are before the first thread
     prune
     assert_equal "$(wamids)" wamid.b
+    assert_equal "$(sends)" ''
 }
 
 @test "threads without messages go in parts of 50 with their contacts, and what broke off goes on" {
