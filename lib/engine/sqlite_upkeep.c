@@ -364,10 +364,12 @@ static void examine(const char *path, struct arena *arena, struct buffer *findin
     struct stat wal = {0};
     stat(arena_printf(arena, "%s-wal", path), &wal);
     bool is_long = wal.st_size > WAL_TOO_LONG;
-    add_finding(
-        findings, is_long ? FINDING_WARNING : FINDING_OK, "write-ahead log",
-        arena_printf(arena, "%lld bytes%s", (long long)wal.st_size,
-                     is_long ? ": no process checkpoints it; is the courier running?" : ""));
+    add_finding(findings, is_long ? FINDING_WARNING : FINDING_OK, "write-ahead log",
+                arena_printf(arena, "%lld bytes%s", (long long)wal.st_size,
+                             is_long
+                                 ? ": no checkpoint has cut it; does the courier run, or does a "
+                                   "backup or an open transaction still read?"
+                                 : ""));
 }
 
 /* --- files --- */
