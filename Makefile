@@ -378,11 +378,15 @@ test: ## check the form, build, run the suite; TESTS=tests/me.bats [FILTER='a to
 	@$(if $(ON_SERVER),$(BUILD_ALL) POSTGRESQL=1 server-programs)
 	@OUT=$(OUT) UNIT=$(BUILD)/unit HELPERS=$(CURDIR)/$(BUILD)/helpers DATABASE=$(DATABASE) \
 	    SECOND_RUNS=$(if $(TESTS)$(TEST_FULL)$(filter 1,$(SANITIZE)),0,2) \
+	    SUITE=$(if $(TESTS)$(TEST_FULL)$(WHOLE),,short) \
 	    $(ON_SERVER) tests/run $(if $(TESTS),$(filter %.bats,$(TESTS)) $(NAMED_UNITS))
 
 test-quick: lint ## check the form, run the unit tests and the files of what changed; SINCE=COMMIT
 	@files=$$(SINCE='$(SINCE)' tests/quick) && TRANSPORTS=first $(MAKE) -s \
 	    --no-print-directory test TESTS="$$(printf '%s ' tests/unit/*.c $$files)"
+
+test-whole: export WHOLE = 1
+test-whole: test ## run the tests with the tag `long` too: three quarters of an hour
 
 test-full: export TEST_FULL = 1
 test-full: test static-test hosting-test test-debian13 test-arm64 ## run the long forms too
@@ -585,8 +589,8 @@ help:
 .DELETE_ON_ERROR:
 
 .PHONY: all dist hosting hosting-programs hosting-test mapped run stop format lint lint-alone \
-    test test-quick test-full test-debian13 test-arm64 dist-arm64 emulated-test static-test \
-    torture fuzz \
+    test test-quick test-whole test-full test-debian13 test-arm64 dist-arm64 emulated-test \
+    static-test torture fuzz \
     audit bench bench-quick growth coverage which soak world cluster cluster-stop failover \
     cluster-upgrade cluster-programs man sbom installed install uninstall doc deb package-test \
     screenshots icons clean help

@@ -149,6 +149,7 @@ finds() {
     db "UPDATE account SET waba_id = '$WABA' WHERE id = '$ACCOUNT'"
 }
 
+# bats test_tags=long
 @test "an account that is rejected, blocked or not verified is found" {
     answers_with "$WABA" '{"account_review_status":"REJECTED"}'
     finds FAIL 'business account' 'account_review_status is REJECTED'
@@ -192,6 +193,7 @@ api_delete() {
         -H 'Content-Type: application/json' -d '{}' >/dev/null
 }
 
+# bats test_tags=long
 @test "each wrong state of a number is found" {
     local member level todo
     while IFS='|' read -r level member todo; do

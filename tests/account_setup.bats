@@ -68,6 +68,7 @@ setup() {
     ((SECONDS - begun >= 4))
 }
 
+# bats test_tags=long
 @test "answers that come late end the check at 10 s in all, with what was found until then" {
     fault '{"kind":"delay","ms":3000,"times":0}'
     api GET /v2/setup

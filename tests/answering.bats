@@ -209,6 +209,7 @@ both_answer() { # THREAD SEEN
     wait
 }
 
+# bats test_tags=long
 @test "of two members who answer at the same time exactly one answer is sent, and the other gets 409" {
     local rounds=20 round thread winner loser
     [[ -z ${TEST_FULL-} ]] || rounds=200

@@ -111,6 +111,7 @@ repeat() {
 
 # --- the reference ---
 
+# bats test_tags=long
 @test "the reference is public, static files with an ETag and a content security policy" {
     local etag link
     assert_reference_file /v2/openapi.json 'application/json; charset=utf-8' openapi.json
@@ -279,6 +280,7 @@ repeat() {
     done
 }
 
+# bats test_tags=long
 @test "TRACE is 405 with one Allow header, whatever the request contains" {
     local path more
     for path in /v2/health /v2/media/upload /nothing /; do
@@ -356,6 +358,7 @@ named_otherwise() {
     assert_named_in_access_log "$STACK/apache/switchboard_access.log"
 }
 
+# bats test_tags=long
 @test "an invalid X-Request-Id appears in no answer of Apache and in no log" {
     local id
     for id in 'evil 1' 'evil"1' 'evil,1' 'evil/1' 'evil] [x' 'evil%%0d%%0aX-Injected: 1' 'evil$1' "evil$(repeat a 61)" \
@@ -497,6 +500,7 @@ named_otherwise() {
 }
 
 # The end of each run searches all logs for the token too (tests/leaks).
+# bats test_tags=long
 @test "no log contains the query of a request that Apache refuses, whatever its target" {
     local query="access_token=$TOKEN" target log number=0 long
     long=$(repeat x 5000)
@@ -561,6 +565,7 @@ answer_count() {
 
 # Each line is the text after the request line and Host. The request must be 400, or the server must
 # close the connection.
+# bats test_tags=long
 @test "framing that two servers could interpret differently is 400, and a hidden request is not answered" {
     local head hidden='GET /v2/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
     while IFS= read -r head; do
@@ -625,6 +630,7 @@ END
     ! grep -a -A 20 '^HTTP/1.1 ' "$BATS_TEST_TMPDIR/answer" | grep -aq 'HTTP/1.1 501' || fail_answer 'the remaining bytes were taken for a request'
 }
 
+# bats test_tags=long
 @test "chunks with extensions and trailers make one body, malformed chunks are refused" {
     local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}" size chunked
     local head="POST /v2/messages/send/text HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
@@ -667,6 +673,7 @@ half_closed_request() {
     tr -d '\r' <"$answer_dir/answer" | sed '1,/^$/d' >"$body"
 }
 
+# bats test_tags=long
 @test "a client that shuts down its sending side after the request gets its answer" {
     half_closed_request "GET /v2/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Token: $TOKEN\r\n\r\n"
     assert_status 200
@@ -727,6 +734,7 @@ half_closed_request() {
     assert_apache_error 413 VALIDATION_ERROR
 }
 
+# bats test_tags=long
 @test "200 uploads of 10 MB with a wrong token get 200 complete answers of 401" {
     local count config=$BATS_TEST_TMPDIR/curl.conf answers=$BATS_TEST_TMPDIR/answers
     mkdir "$answers"
@@ -742,6 +750,7 @@ half_closed_request() {
     assert_equal "$(cat "$answers"/* | jq -c '[.success, .error]' | sort | uniq -c | sed 's/^ *//')" '200 [false,"UNAUTHORIZED"]'
 }
 
+# bats test_tags=long
 @test "each of hundreds of bodies of 5 bytes to 1 MB with a wrong token gets a complete answer of 401" {
     local all=${TEST_FULL:+2000}
     all=${all:-600}
@@ -849,12 +858,14 @@ half_closed_request() {
     assert_apache_error 408 VALIDATION_ERROR slowly
 }
 
+# bats test_tags=long
 @test "a program that does not answer is 504 after 60 seconds, and is ended" {
     slow_answer hang
     assert_apache_error 504 INTERNAL_ERROR 'not known'
     assert_took 60000 90000 'GET /v2/version' 504 "$BATS_FILE_TMPDIR/stand-ins/apache"
 }
 
+# bats test_tags=long
 @test "doctor --url: requests of each kind arrive, with a body of 14 MB" {
     run switchboard doctor --json --url "$BASE"
     assert_equal "$(jq -r '.[] | select(.check == "front") | "\(.status): \(.detail)"' \

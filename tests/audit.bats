@@ -219,6 +219,7 @@ describe_needs() {
     assert_outcome refused courier 'read /etc/passwd'
 }
 
+# bats test_tags=long
 @test "without Landlock the system call filter alone prevents writing, programs and network access" {
     report=$BATS_TEST_TMPDIR/report
     LAYOUTS=installed OUT=$audited ASK=$HELPERS/ask VERBOSE=1 "$HELPERS/without_landlock" "$root/tests/audit" \
@@ -250,6 +251,7 @@ describe_needs() {
     done
 }
 
+# bats test_tags=long
 @test "the audit fails for an executable that can do more than it declares" {
     # `health` is a copy of messages
     local probes=$BATS_TEST_TMPDIR/probes
@@ -276,6 +278,7 @@ entries() {
         found { sub(/^ */, ""); print }' "$only"
 }
 
+# bats test_tags=long
 @test "ONLY prints all that an executable holds, and nothing of others" {
     audit_only me
     ((status == 0)) || fail "$(cat "$only")"
@@ -305,6 +308,7 @@ written_in() {
     cat "$kept"
 }
 
+# bats test_tags=long
 @test "ONLY lists exactly the SQL statements of the linked sources" {
     local program file
     for program in me webhook_config courier health; do
@@ -324,6 +328,7 @@ written_in() {
     assert_equal "$(grep -c 'SQL' "$only")" 0 # health has none
 }
 
+# bats test_tags=long
 @test "V=1 with ONLY prints the trials of these executables alone" {
     audit_only health,courier 1
     ((status == 0)) || fail "$(cat "$only")"
@@ -343,6 +348,7 @@ written_in() {
     assert_equal "$(cat "$only")" "audit: there is no executable nothing; ONLY takes names of: ${names}courier sender"
 }
 
+# bats test_tags=long
 @test "the audit fails when the objects are not those of the executable" {
     local objects=$BATS_TEST_TMPDIR/objects
     [[ $audited == "$root" ]] || skip "the build with sanitizers has the objects elsewhere"

@@ -99,6 +99,7 @@ raw_updates() {
     assert_equal "$(raw_updates)" 1
 }
 
+# bats test_tags=long
 @test "webhooks of a call in any order and repeated end in the same message with one event" {
     local end begins ends order waiting
     for end in MISSED ANSWERED BROKEN; do

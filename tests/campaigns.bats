@@ -501,6 +501,7 @@ report() {
     state_is draft
 }
 
+# bats test_tags=long
 @test "pause stops a campaign in the middle, and resume sends the rest once" {
     people 200
     start_sender
@@ -668,6 +669,7 @@ answers_go_on() {
     ((after < before + 10)) || fail "the next sender began with 0: $before, then $after"
 }
 
+# bats test_tags=long
 @test "refusals in a row are counted on by the sender after one that was killed, and end with an accepted message" {
     local before after
     answers_go_on failed '"code":132012' KILL
@@ -685,6 +687,7 @@ answers_go_on() {
     answers_go_on unknown '"kind":"reset"' TERM
 }
 
+# bats test_tags=long
 @test "sends whose answer a sender that ends does not wait for are no such answers" {
     people 15
     sandbox POST faults '{"match":{"path":"/messages"},"kind":"hang","times":0}' >/dev/null
@@ -730,6 +733,7 @@ template_status() {
     assert_equal "$(reached)" '0 0'
 }
 
+# bats test_tags=long
 @test "a campaign keeps below the limits of its line and of each person" {
     people 100
     sandbox POST settings '{"messagesPerSecond":80,"pairMessages":1}' >/dev/null
@@ -799,6 +803,7 @@ measure() {
     counts_are accepted 2
 }
 
+# bats test_tags=long
 @test "a killed sender leaves at most those in flight unknown, and each gets one message" {
     people 120
     start_sender
@@ -833,6 +838,7 @@ reports() {
         "\"recipient_id\":\"$1\",\"biz_opaque_callback_data\":\"${row%|*}\"${3-}")")"
 }
 
+# bats test_tags=long
 @test "statuses of the messages count as deliveries, each message once" {
     people 2
     start_sender
@@ -865,6 +871,7 @@ forget_messages() {
     api PATCH /v2/retention -d '{"messageDays":null}'
 }
 
+# bats test_tags=long
 @test "a status that comes late or again counts once, also when the retention has deleted the message" {
     people 4
     start_sender
@@ -916,6 +923,7 @@ forget_messages() {
     assert_json .data.delivery '{"held":0,"sent":0,"delivered":0,"read":1,"failed":0}'
 }
 
+# bats test_tags=long
 @test "errors has how many failed by the code of the platform, at the send or by a status, most first" {
     people 5
     fault '{"match":{"path":"/messages"},"code":131026}'
@@ -1042,6 +1050,7 @@ warnings() {
         UPDATE campaign_count SET count = 20 WHERE measure = 'waiting'"
 }
 
+# bats test_tags=long
 @test "a message that the platform holds back counts as held until its status comes" {
     sandbox POST settings '{"heldTemplates":true}' >/dev/null
     people 2
@@ -1077,6 +1086,7 @@ order() {
         | ltrimstr("+") | .[-1:]) + (if .lastMessageAt then "" else "-" end)] | join(" ")' "$body"
 }
 
+# bats test_tags=long
 @test "a campaign does not bury the inbox: threads keep their places, and new ones come last" {
     writes wamid.bury.1 15554000001 1780000000 x
     writes wamid.bury.2 15554000002 1780000100 x
@@ -1113,6 +1123,7 @@ is_recorded() { # ID
     [[ $(row "$1" is_recorded) == 1 ]]
 }
 
+# bats test_tags=long
 @test "persons of a campaign who are merged or divided keep the place of their own messages" {
     local contact
     draft '"templateName":"plain","language":"de"'
@@ -1157,7 +1168,7 @@ is_recorded() { # ID
     assert_error 400 VALIDATION_ERROR
 }
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "a table of more than 2 MB is taken whole" {
     draft '"templateName":"plain","language":"de"'
     awk 'BEGIN { print "to,note"; for (i = 0; i < 2500; i++) printf "1555%07d,%1000d\n", i, i }' \
@@ -1169,6 +1180,7 @@ is_recorded() { # ID
     assert_equal "$(db 'SELECT count(*) FROM campaign_recipient')" 2500
 }
 
+# bats test_tags=long
 @test "a table of more than 100 MB is refused" {
     draft '"templateName":"plain","language":"de"'
     yes '' | head -c $((101 * 1024 * 1024)) >"$BATS_TEST_TMPDIR/large" || true
@@ -1202,6 +1214,7 @@ have_erased() {
     counts_are cancelled 2
 }
 
+# bats test_tags=long
 @test "a campaign and its recipients are deleted 90 days after its end, and its sends not before" {
     people 50
     start_sender
@@ -1245,6 +1258,7 @@ column() {
     db "SELECT $1 FROM campaign WHERE id = '$campaign'"
 }
 
+# bats test_tags=long
 @test "a window is shown, and must name two times and a time zone" {
     local wrong
     window 09:00 20:00 Europe/Berlin

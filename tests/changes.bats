@@ -57,6 +57,7 @@ changed() {
     assert_status 304
 }
 
+# bats test_tags=long
 @test "a send, a status, a block, a read mark, a new name and a merge change the thread" {
     local change thread sent
     make_user

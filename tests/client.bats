@@ -3,6 +3,7 @@
 # serves: tests/client/job.ts does the main job, tests/client/wrong.ts must not compile.
 # transports: cgi
 # needs: node
+# bats file_tags=long
 load helpers/all
 load helpers/courier
 load helpers/sender

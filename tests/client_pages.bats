@@ -3,6 +3,7 @@
 # files and headings that exist.
 # transports: cgi
 # needs: node
+# bats file_tags=long
 load helpers/all
 load helpers/webhook
 load helpers/courier

@@ -42,6 +42,7 @@ found() {
     assert_json '[.data.items[].name]' '["Cid","Bob"]'
 }
 
+# bats test_tags=long
 @test "q finds the beginning of any word of the name, without regard to case and accents" {
     make_user
     known 'João da Silva' 'JOANA Straße' 'Ωμέγα Đorđe' 'Nguyễn Văn A' "O'Brien-Smith" '🌸Ana🌸' 'ﬁne ＷＩＤＥ'
@@ -60,6 +61,7 @@ found() {
     found '_'
 }
 
+# bats test_tags=long
 @test "q finds letters with a stroke, ligatures and other letters without a decomposition by plain letters, and plain ones by them" {
     local names=(Łukasz Søren Đorđe Đặng Kıvanç Żółć Ærø Œuvre Ħal Þór Guðrún Ŧuomas Ŋaio Əliyev ᴊᴏʜɴ Oʻktam カタカナ)
     local plain=(lukasz soren dorde dang kivanc zolc aero oeuvre hal thor gudrun tuomas naio eliyev john "o'ktam" かたかな)
@@ -224,7 +226,7 @@ $P2 $B2 2026-05-28T20:26:40.000Z 2026-05-28T20:26:40.000Z $P1 $B1"
     [[ $(switchboard contact split "$bob" | tr -s ' ') == *"$P1 $B1 (refused)" ]]
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "after contact split no repetition joins the contacts again, and a second split changes nothing" {
     local ann bob before was state
     merge_wrongly

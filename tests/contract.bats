@@ -70,6 +70,7 @@ is_reported() {
 
 # --- the linters ---
 
+# bats test_tags=long
 @test "redocly finds nothing in the document that a running instance serves" {
     # two operations only redirect; tests/reference.bats finds any other without a success
     "$NODE_MODULES/.bin/redocly" lint --extends recommended --skip-rule operation-2xx-response \
@@ -79,6 +80,7 @@ is_reported() {
         $'{"errors":0,"warnings":0,"ignored":0}\n[]'
 }
 
+# bats test_tags=long
 @test "the document keeps our rules" {
     run "$NODE_MODULES/.bin/spectral" lint -q -F hint -r "$root/tests/contract/lint/spectral.yaml" \
         "$DOCUMENT"
@@ -86,6 +88,7 @@ is_reported() {
     assert_equal "$status" 0
 }
 
+# bats test_tags=long
 @test "each of our rules reports a document that breaks it" {
     local rule
     jq '.paths["/v2/health"].get.operationId = ""
@@ -106,12 +109,14 @@ is_reported() {
 
 # --- the check of the exchanges ---
 
+# bats test_tags=long
 @test "the exchanges agree with the document" {
     check_document
     assert_equal "$status" 0
     [[ $output == 'contract: 7 exchanges and 1 events; '*'; 0 violations' ]] || fail "$output"
 }
 
+# bats test_tags=long
 @test "a field of an answer that is missing, renamed or of another type is reported" {
     is_reported '.components.schemas.Line.properties.name.type = "integer"' 'GET /v2/me' \
         '/data/phoneNumbers/0/name must be integer' '#/components/schemas/Line/properties/name'
@@ -123,6 +128,7 @@ is_reported() {
         'GET /v2/forms?limit=0' '/details'
 }
 
+# bats test_tags=long
 @test "a status, a type or a header of an answer that the document lacks is reported" {
     is_reported 'del(.paths["/v2/me"].get.responses["401"])' 'GET /v2/me' '-> 401' \
         'the status is not listed: /paths/~1v2~1me/get/responses'
@@ -137,6 +143,7 @@ is_reported() {
     is_reported 'del(.paths["/v2/health"])' 'GET /v2/health' 'no operation of the document'
 }
 
+# bats test_tags=long
 @test "a 401 without a challenge is reported (RFC 9110 15.5.2)" {
     cp -r "$EXCHANGES" "$BATS_TEST_TMPDIR/bare"
     grep -rlai '^www-authenticate:' "$BATS_TEST_TMPDIR/bare" |
@@ -146,6 +153,7 @@ is_reported() {
         'GET /v2/me' '-> 401' 'a 401 has no WWW-Authenticate'
 }
 
+# bats test_tags=long
 @test "a schema of a request that is stricter or laxer than the program is reported" {
     is_reported '.components.schemas[].properties.text |= (select(.) | .maxLength = 3)' \
         'POST /v2/messages/send/text' '-> 200' 'the body'
@@ -155,6 +163,7 @@ is_reported() {
         'GET /v2/forms?limit=0' 'the gateway refused limit: out_of_range'
 }
 
+# bats test_tags=long
 @test "an event that differs from its schema, or lacks a header, is reported" {
     is_reported '.webhooks["message.received"].post.requestBody.content["application/json"].schema
         .properties.data.properties.sequence.type = "string"' 'event message.received' \
@@ -173,6 +182,7 @@ is_reported() {
     refute grep -q 'GET /v2/health 200' <<<"$output"
 }
 
+# bats test_tags=long
 @test "an exception needs a use" {
     local exceptions=$BATS_TEST_TMPDIR/exceptions.json
     printf '{"accepted": [{"rule": "body", "text": "planted", "reason": "none"}], "unseen": []}' \
@@ -199,6 +209,7 @@ finish_outgoing() {
     courier_once >/dev/null # adds the event of the send
 }
 
+# bats test_tags=long
 @test "every event of the document is delivered" {
     start_receiver EVENTS
     api POST /v2/webhooks/config -d "{\"webhookUrl\":\"$EVENTS_URL/e\",\"webhookCode\":\"code\"}"

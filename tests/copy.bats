@@ -146,6 +146,7 @@ refuses() {
     assert_equal "$(switchboard user list | wc -l)" 2
 }
 
+# bats test_tags=long
 @test "a URL with a password is refused as an argument, also without PostgreSQL" {
     local url
     for url in 'postgresql://u:SECRET@h/d' 'postgresql://u@h/d?a=b&password=SECRET'; do

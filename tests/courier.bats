@@ -107,6 +107,7 @@ verifies() {
     ' "$STACK/receivers/$1/$2.head" "$STACK/receivers/$1/$2.body" "$3"
 }
 
+# bats test_tags=long
 @test "the Standard Webhooks library verifies the signatures in every way of giving the code" {
     local old new
     request POST /v2/webhooks/config --as "$A_TOKEN" -d "{\"webhookUrl\":\"$A_URL\",\"webhookCode\":\"first\"}"
@@ -131,6 +132,7 @@ verifies() {
     ! verifies A 3 "$old" || fail 'a code still signs 24 h after it was replaced'
 }
 
+# bats test_tags=long
 @test "every attempt has the same id and body" {
     local id number
     set_webhook A "$A_URL/flaky"
@@ -160,6 +162,7 @@ verifies() {
              [3, 200, null, "", "127.0.0.1"]]' "$BATS_TEST_TMPDIR/event" || fail "$(cat "$BATS_TEST_TMPDIR/event")"
 }
 
+# bats test_tags=long
 @test "events about one contact arrive in order, concurrently with others" {
     local number sequence=0 found
     set_webhook A "$A_URL/slow"
@@ -181,6 +184,7 @@ verifies() {
     assert_between "$(most_at_once A)" 4 8
 }
 
+# bats test_tags=long
 @test "8 requests are in progress to one host and port, independently of other hosts" {
     local name
     for name in A B C D E; do
@@ -200,6 +204,7 @@ verifies() {
     done
 }
 
+# bats test_tags=long
 @test "a new host gets one attempt at a time until it answers" {
     set_webhook A "$A_URL/wait"
     answers A wait 'wait 3000'
@@ -213,6 +218,7 @@ verifies() {
     assert_between $(($(awk '{ print $1 }' "$A_DIR/2.meta") - $(awk '{ print $1 }' "$A_DIR/1.meta"))) 2900 600000
 }
 
+# bats test_tags=long
 @test "8 of many requests are in progress to one host and port, 2 while it fails" {
     set_webhook A "$A_URL/wait"
     answers A wait 'wait 1000'
@@ -297,6 +303,7 @@ END
     assert_between "$(delay_of "$id")" 13999000 14005000
 }
 
+# bats test_tags=long
 @test "any status but 2xx is a failure, 2xx with any body is a success" {
     local id status
     set_webhook A "$A_URL/status"
@@ -357,6 +364,7 @@ END
 
 # --- harmful answers ---
 
+# bats test_tags=long
 @test "receivers that hang, drip, flood or break off fail without delaying others" {
     local name since
     set_webhook A "$A_URL/hang"
@@ -399,6 +407,7 @@ END
         JOIN event_attempt a ON a.event_id = o.id WHERE o.last_error LIKE 'timed out%'") >= 59000))
 }
 
+# bats test_tags=long
 @test "a 2xx after 10 seconds is a success, one after 16 is a failure" {
     answers A soon 'wait 10000' 'status 204'
     answers B late 'wait 16000' 'status 204'

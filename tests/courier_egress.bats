@@ -52,6 +52,7 @@ nowhere=(
     192.0.0.192 224.0.0.1 255.255.255.255
 )
 
+# bats test_tags=long
 @test "public: the courier connects to no spelling of a loopback address" {
     local host
     for host in "${loopback[@]}" 127.255.255.254 '[::1]' '[0:0:0:0:0:0:0:1]'; do
@@ -61,6 +62,7 @@ nowhere=(
     assert_equal "$(received_count A)" 0
 }
 
+# bats test_tags=long
 @test "public: it connects to no private, metadata or reserved address" {
     local host
     for host in "${nowhere[@]}" 10.1.2.3 172.16.0.1 192.168.1.1 100.64.0.1 '[fd12::1]'; do
@@ -70,6 +72,7 @@ nowhere=(
     assert_equal "$(received_count A)" 0
 }
 
+# bats test_tags=long
 @test "private: it delivers to loopback in every spelling, but not to metadata and link-local addresses" {
     local host count=0
     write_config 'webhook_egress = private'
@@ -85,6 +88,7 @@ nowhere=(
     assert_equal "$(received_count A)" $count
 }
 
+# bats test_tags=long
 @test "an open connection is not reused after the configuration forbids its address" {
     write_config 'webhook_egress = private'
     start_courier
@@ -128,6 +132,7 @@ test_failed() {
 
 # --- TLS ---
 
+# bats test_tags=long
 @test "https: certificates are verified, with ca_file if it is set" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
     start_tls "$PORT"
@@ -145,6 +150,7 @@ test_failed() {
     stop_tls
 }
 
+# bats test_tags=long
 @test "https: TLS before 1.2 is refused" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
     start_old_tls "$PORT"
@@ -156,6 +162,7 @@ test_failed() {
     stop_tls
 }
 
+# bats test_tags=long
 @test "https: an expired certificate is refused" {
     write_config 'webhook_egress = private' "ca_file = $STACK/tls.pem"
     start_tls "$PORT" '{}' DNS:localhost faketime -f -30d
@@ -190,6 +197,7 @@ start_six() {
     SIX_PORT=$(cat "$STACK/six.port")
 }
 
+# bats test_tags=long
 @test "a receiver with only IPv6 gets events, by address and by name, if private addresses are allowed" {
     grep -q '^0\{31\}1 ' /proc/net/if_inet6 2>/dev/null || return 0 # skips a machine without IPv6
     start_six
@@ -209,6 +217,7 @@ start_six() {
     stop_receiver six
 }
 
+# bats test_tags=long
 @test "a host name that cannot be resolved is a failure like any other" {
     local name
     write_config 'webhook_egress = private'

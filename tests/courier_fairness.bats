@@ -102,6 +102,7 @@ none_in_progress() {
     [[ $(db "SELECT count(*) FROM outbox WHERE lease_until > 0 AND state = 'pending'") == 0 ]]
 }
 
+# bats test_tags=long
 @test "fifty hosts that hang or drip delay no event of another host, and are themselves tried on the schedule" {
     local since
     answers B hang 'wait 40000'
@@ -217,6 +218,7 @@ have_begun() { # COUNT: attempts to hosts that hang
 }
 
 # The courier has 16 slots, so that 30 hosts need more than all of them.
+# bats test_tags=long
 @test "more hosts of one user that hang than there are slots delay no other user's receiver, be it quick, slow or new" {
     local descriptors=128 hosts
     hang 30

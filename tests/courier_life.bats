@@ -73,6 +73,7 @@ delivers_in_time() {
     event_is "$id" 'done'
 }
 
+# bats test_tags=long
 @test "--for delivers events that come while it runs, and ends after its time" {
     local took
     run courier --for 0s
@@ -111,6 +112,7 @@ delivers_in_time() {
     assert_equal "$status" 1
 }
 
+# bats test_tags=long
 @test "SIGTERM lets requests in progress end, starts no further ones, and exits 0" {
     set_webhook A "$A_URL/slow"
     start_courier
@@ -130,6 +132,7 @@ has_no_signal() {
     ! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$1/status"
 }
 
+# bats test_tags=long
 @test "a second SIGTERM does not wait: the leases of events in progress are released" {
     set_webhook A "$A_URL/hang"
     start_courier
@@ -174,6 +177,7 @@ has_no_signal() {
     assert_event "$id" attempts 2
 }
 
+# bats test_tags=long
 @test "two couriers share the work: each event is delivered once" {
     set_webhook B "$B_URL/slow"
     answers B slow 'wait 30'
@@ -248,6 +252,7 @@ courier_at() {
     ASAN_OPTIONS=${ASAN_OPTIONS-}:verify_asan_link_order=0 faketime -f "$1" "$OUT/tools/courier" "${@:2}"
 }
 
+# bats test_tags=long
 @test "after the clock was ten years ahead or behind for a while, no event is lost or delayed for long" {
     local id offset
     for offset in +3650d -3650d +1h -1h; do
@@ -307,6 +312,7 @@ courier_at() {
     assert_event "$id" state 'done'
 }
 
+# bats test_tags=long
 @test "a database that is locked for 10 s delays events and loses none" {
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1000'
@@ -343,6 +349,7 @@ bring_open_database_back() {
     fi
 }
 
+# bats test_tags=long
 @test "the courier waits for a missing database" {
     set_webhook A "$A_URL/slow"
     answers A slow 'wait 1500'
@@ -365,6 +372,7 @@ bring_open_database_back() {
     bring_database_back
 }
 
+# bats test_tags=long
 @test "the courier waits while the disk is full, and loses no event" {
     only_on_sqlite 'the writes of a server are not those of the courier'
     set_webhook A "$A_URL/slow"
@@ -443,6 +451,7 @@ add_ended() {
     db 'DELETE FROM idempotency'
 }
 
+# bats test_tags=long
 @test "a resident courier removes old events while it delivers" {
     add_ended 5000 'done' 8
     start_courier
@@ -509,6 +518,7 @@ wal_is_empty() {
     assert_equal "$status" 1
 }
 
+# bats test_tags=long
 @test "replay delivers the same event again: one event, or all of a time span" {
     local ids since
     add_events A 5 >/dev/null

@@ -4,6 +4,7 @@
 # needs: starved
 # SQLite only: each round starts from a copy of the database file
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/courier
 load helpers/sweep

@@ -177,6 +177,7 @@ suspended() {
 
 # --- webhooks do not wait for each other ---
 
+# bats test_tags=long
 @test "a webhook that is down for a day does not delay the others, and gets all events afterwards" {
     local hour
     add_hook second
@@ -208,6 +209,7 @@ suspended() {
     assert_equal "$(db "SELECT DISTINCT state, has_error FROM event")" 'done|0'
 }
 
+# bats test_tags=long
 @test "a webhook that hangs does not delay the other" {
     add_hook second
     answers HOOK second 'wait 40000'
@@ -429,6 +431,7 @@ suspended() {
 
 # --- crashes and old rows ---
 
+# bats test_tags=long
 @test "after a kill of the courier every webhook gets every event" {
     local name number
     for name in b c d e; do

@@ -39,12 +39,14 @@ assert_crash() { # NAME REASON SIGNAL
     assert_crash crash-overflow 'the program crashed health' SIGSEGV
 }
 
+# bats test_tags=long
 @test "an endless loop is 500 and a log line, after the CPU time limit" {
     # the limit of a probe build is one second
     request GET /v2/health -H 'X-Probe: loop' -H 'X-Request-Id: crash-loop'
     assert_crash crash-loop 'the program exceeded its CPU time limit health' SIGPROF
 }
 
+# bats test_tags=long
 @test "the CPU time limit is of each part of a body: a table of 100,000 recipients is taken whole" {
     # the limit of a probe build is one second, and this table takes more
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"items\":[{\"id\":\"72\",\"name\":\"plain\",\"language\":\"de\",
@@ -125,6 +127,7 @@ assert_crash() { # NAME REASON SIGNAL
     logged crash-body SIGSEGV
 }
 
+# bats test_tags=long
 @test "other requests are not affected" {
     local number
     begin_held api POST /v2/messages/send/text \

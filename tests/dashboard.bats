@@ -123,17 +123,19 @@ dashboard_file() {
 
 # --- the frame ---
 
+# bats test_tags=long
 @test "texts are never markup, and lists keep focus, selection and what was typed" {
     browse frame dom
     browse frame formatted
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "each page opens without an error, with the focus on its heading" {
     add_life
     browse frame opens
 }
 
+# bats test_tags=long
 @test "axe finds nothing in each page, in three languages, light and dark, at 320 and 1280 pixels (TEST_FULL: all combinations), and at 200 % zoom no text is lost" {
     local language modes=(en-light-1280 en-dark-320 es-light-320 pt-dark-1280)
     [[ -z ${TEST_FULL-} ]] || for language in en es pt; do
@@ -143,6 +145,7 @@ dashboard_file() {
     browse frame accessible $(printf '%s\n' "${modes[@]}" | sort -u)
 }
 
+# bats test_tags=long
 @test "each page in each state of connection, session and screen shows its heading and says its state (TEST_FULL: also no connection, two tabs, a reload, an ended session and another user on all pages)" {
     local count
     add_life
@@ -151,32 +154,39 @@ dashboard_file() {
     ((count > 150))
 }
 
+# bats test_tags=long
 @test "the keyboard reaches everything, and the focus is visible" {
     add_life
     browse frame keyboard
 }
 
+# bats test_tags=long
 @test "on a phone the navigation opens by its button" {
     browse frame phoneMenu
 }
 
+# bats test_tags=long
 @test "the chosen language stays over a reload, which shows the same page" {
     browse frame language
 }
 
+# bats test_tags=long
 @test "the dashboard can be installed as an app (TEST_FULL: says the whole Chromium)" {
     browse frame installable
 }
 
+# bats test_tags=long
 @test "keys lead everywhere, on every keyboard layout, and those of one character can be switched off" {
     add_life
     browse frame keys
 }
 
+# bats test_tags=long
 @test "where the storage of the browser is full, settings hold until the page is loaded again" {
     browse frame fullStorage
 }
 
+# bats test_tags=long
 @test "a hidden tab sends no request" {
     browse frame hidden /inbox
 }
@@ -187,48 +197,58 @@ dashboard_file() {
     browse login wrongPassword
 }
 
+# bats test_tags=long
 @test "the first visit of a browser prints no error and requests nothing of the API" {
     browse login firstVisit
 }
 
+# bats test_tags=long
 @test "after the login the page that was wanted opens" {
     browse login wantedPage
 }
 
+# bats test_tags=long
 @test "a link logs in once, leaves the address, and a password is chosen" {
     local link
     link=$(switchboard user login-link "$NEW_EMAIL" --url "$BASE")
     EMAIL=$NEW_EMAIL browse login link "$link"
 }
 
+# bats test_tags=long
 @test "a link of another user asks first, and a tab of the former user does not act for the other one" {
     local link
     link=$(switchboard user login-link "$OTHER_EMAIL" --url "$BASE")
     browse login linkOfOther "$OTHER_EMAIL" "$link"
 }
 
+# bats test_tags=long
 @test "an invitation logs a new agent in to the inbox, and is used up" {
     local link
     link=$(switchboard invitation add "$EMAIL" agent@example.org --role agent --url "$BASE")
     browse login invitation "$link"
 }
 
+# bats test_tags=long
 @test "after the logout the back button shows nothing" {
     browse login logout
 }
 
+# bats test_tags=long
 @test "a browser that stores nothing shows nothing after the logout either" {
     browse login logoutUnstored
 }
 
+# bats test_tags=long
 @test "a renewal that is answered after the logout does not bring the session back" {
     browse login lateRenewal
 }
 
+# bats test_tags=long
 @test "a session that was ended elsewhere shows the login at its next request" {
     EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse login endedElsewhere
 }
 
+# bats test_tags=long
 @test "a user agent made of markup is shown as text" {
     local agent='<img src=x onerror=alert(1)>'
     request POST /v2/session -H "User-Agent: $agent" -H 'Sec-Fetch-Site: same-origin' \
@@ -237,10 +257,12 @@ dashboard_file() {
     browse login strangeAgent "$agent"
 }
 
+# bats test_tags=long
 @test "an account is blocked after 5 failures, and the page says for how long" {
     browse login locked "$LOCKED_EMAIL"
 }
 
+# bats test_tags=long
 @test "a changed password keeps this browser logged in" {
     browse login password "$PASSWORD" 'another correct horse'
     PASSWORD='another correct horse' browse login password 'another correct horse' "$PASSWORD"
@@ -248,6 +270,7 @@ dashboard_file() {
 
 # --- API settings ---
 
+# bats test_tags=long
 @test "a new token is shown once, the old one stops, and two simultaneous ones leave one valid" {
     local tokens token
     tokens=$(EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse integration token "$OTHER_TOKEN")
@@ -259,19 +282,23 @@ dashboard_file() {
 
 # --- webhook and delivery log ---
 
+# bats test_tags=long
 @test "a list of event types that is late or missing concerns these texts only" {
     use_hook good
     browse integration typesLate
 }
 
+# bats test_tags=long
 @test "a webhook is added with its event types; its code is hidden, and a bad URL is refused at its field" {
     EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse integration webhook "$(url_of HOOK)/other"
 }
 
+# bats test_tags=long
 @test "a webhook is changed, paused, resumed and deleted, and the others stay" {
     EMAIL=$OTHER_EMAIL PASSWORD=$OTHER_PASSWORD browse integration changeWebhook "$(url_of HOOK)"
 }
 
+# bats test_tags=long
 @test "a webhook that gets the platform's POSTs is verified at its receiver before it is saved" {
     answers HOOK forward 'verify v3rify-token'
     browse integration forwardWebhook "$(url_of HOOK)/forward" 'v3rify-token'
@@ -301,6 +328,7 @@ add_life() {
         FROM thread t JOIN line l ON l.phone_number_id = '$LINE' WHERE l.id = t.line_id"
 }
 
+# bats test_tags=long
 @test "a test event shows the answer of the receiver in words" {
     use_hook good
     answers HOOK good 'status 200' 'body <img src=x onerror=alert(1)> thanks'
@@ -313,6 +341,7 @@ add_life() {
     browse integration webhookTest 302 'Redirects are not followed'
 }
 
+# bats test_tags=long
 @test "a failure without an answer is said in words too" {
     local port
     stop_receiver_of_port
@@ -338,6 +367,7 @@ add_dead_events() {
         WHERE user_id = (SELECT id FROM user WHERE email = '$DEAD_EMAIL')"
 }
 
+# bats test_tags=long
 @test "the log filters by state and type, keeps its filters, and delivers one or all again" {
     add_dead_events
     answers HOOK dead
@@ -351,6 +381,7 @@ add_dead_events() {
     assert_equal "$(received_count HOOK dead)" 3
 }
 
+# bats test_tags=long
 @test "all events that retry are delivered at once by the dialog of the log" {
     local id
     db "UPDATE delivery SET state = 'done' WHERE state = 'dead' OR state = 'pending';
@@ -365,12 +396,14 @@ add_dead_events() {
     browse integration deliverAllNow "$id"
 }
 
+# bats test_tags=long
 @test "the page of an event names its webhook and its contact, and leads to both" {
     add_life
     use_hook good
     browse integration eventAbout "$(url_of HOOK)/good"
 }
 
+# bats test_tags=long
 @test "an answer of a receiver made of markup is shown as text" {
     local id
     use_hook markup
@@ -381,6 +414,7 @@ add_dead_events() {
     browse integration hostileAnswer "$id" '<script>alert(1)</script><img src=x onerror=alert(1)>'
 }
 
+# bats test_tags=long
 @test "an event that retries is delivered at once by the button of its page" {
     local id
     use_hook later
@@ -397,6 +431,7 @@ attempted() { # EVENT
     [[ $(db "SELECT count(*) FROM event_attempt WHERE event_id = '$1'") != 0 ]]
 }
 
+# bats test_tags=long
 @test "an open event shows its next attempts without a reload, and a hidden tab does not ask" {
     local id
     id=$(db "SELECT id FROM outbox WHERE user_id = (SELECT id FROM user WHERE email = '$EMAIL')
@@ -404,6 +439,7 @@ attempted() { # EVENT
     browse frame hidden "/events/$id"
 }
 
+# bats test_tags=long
 @test "a suspension says since when, and the user ends it" {
     answers HOOK tired 'status 410'
     set_webhook TIRED "$(url_of HOOK)/tired"
@@ -424,22 +460,26 @@ is_suspended() { # EMAIL
 
 # --- the workspace ---
 
+# bats test_tags=long
 @test "an owner invites, confirms an old login, changes a role and removes a member, whose page ends" {
     browse team owner
     db "UPDATE session SET created_at = created_at - 700000, confirmed_at = confirmed_at - 700000"
     browse team members "$PASSWORD"
 }
 
+# bats test_tags=long
 @test "an owner chooses how long messages are kept, and is asked before a shorter time is set" {
     browse team retention
 }
 
+# bats test_tags=long
 @test "an owner saves all data of the workspace as a file, and confirms an old login before" {
     browse team owner
     db "UPDATE session SET created_at = created_at - 700000, confirmed_at = confirmed_at - 700000"
     browse team saves "$PASSWORD"
 }
 
+# bats test_tags=long
 @test "a token of the page has its scopes, and is refused from its revocation on" {
     browse team scopedToken
 }
@@ -457,24 +497,29 @@ make_desk() {
     db "UPDATE line SET name = 'Back office' WHERE phone_number_id = '$back'"
 }
 
+# bats test_tags=long
 @test "a token of the page may be limited to lines, which are chosen by their names" {
     make_desk DESK_
     EMAIL=$DESK_EMAIL PASSWORD=$DESK_PASSWORD browse team tokenLines
 }
 
+# bats test_tags=long
 @test "an owner chooses the lines of an invitation and of a member, who sees their conversations only" {
     make_desk SHOP_
     EMAIL=$SHOP_EMAIL PASSWORD=$SHOP_PASSWORD browse team memberLines "$front" "$back"
 }
 
+# bats test_tags=long
 @test "a member sets a second factor up, logs in with a recovery code, and removes it" {
     browse team factor "$EMAIL" "$PASSWORD"
 }
 
+# bats test_tags=long
 @test "the QR codes of all versions hold their texts, by a reader of our own" {
     browse team qr
 }
 
+# bats test_tags=long
 @test "an owner removes the second factor of a member who has lost the app, after two questions" {
     make_member '' lou@example.org agent
     db "UPDATE member SET name = 'Lou' WHERE email = 'lou@example.org';
@@ -489,6 +534,7 @@ make_desk() {
 
 # --- trail ---
 
+# bats test_tags=long
 @test "the trail shows who changed what, finds an object, and downloads a file" {
     local id
     id=$(db "SELECT l.id FROM line l WHERE phone_number_id = '$LINE'")
@@ -499,6 +545,7 @@ make_desk() {
 
 # --- request log ---
 
+# bats test_tags=long
 @test "the request log finds a request by its id, those of the token, and errors" {
     api GET /v2/events/evt_none
     api GET /v2/me

@@ -39,112 +39,137 @@ add_templates() {
     sandbox POST templates "@$STACK/templates.json" >/dev/null
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a sent message and its statuses, a failure, an answer and a reaction appear without a reload, and by setting the customer sees what was read" {
     browse inbox statuses
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a message whose answer is lost is sent once, a refused one shows its reason" {
     browse inbox lostAnswer
 }
 
+# bats test_tags=long
 @test "what was typed, chosen, quoted and sent survives a reload, a closed tab and a refusal" {
     browse inbox nothingLost "$root/tools/demo/media/parcel.jpg"
 }
 
+# bats test_tags=long
 @test "loading, failed, empty and out of date are different, and the page is back with the network" {
     browse inbox states
 }
 
+# bats test_tags=long
 @test "after midnight the days and times are those of the new day" {
     browse inbox midnight
 }
 
+# bats test_tags=long
 @test "what one tab has read is read in the other tab" {
     browse inbox unread
 }
 
+# bats test_tags=long
 @test "conversations wait for an answer until they are answered or done, are marked as unread, and are counted" {
     browse inbox queue
 }
 
+# bats test_tags=long
 @test "by setting a hidden tab asks every 30 seconds, and shows a notification" {
     browse inbox notices
 }
 
+# bats test_tags=long
 @test "a merge of two contacts keeps the thread that is open" {
     browse inbox merge
 }
 
+# bats test_tags=long
 @test "names, texts, file names and answers made of markup are shown as text" {
     browse inbox strangers
 }
 
+# bats test_tags=long
 @test "a message of a strange shape is one strange message: the thread, the list and the rest stay" {
     browse inbox strangeShapes
 }
 
+# bats test_tags=long
 @test "an edit replaces the text and is marked, a deletion hides it" {
     browse inbox edited
 }
 
+# bats test_tags=long
 @test "calls and the permission to call are lines of the conversation, and nothing answers them" {
     browse inbox calls
 }
 
+# bats test_tags=long
 @test "outside the 24-hour window a template is sent, with its variables" {
     browse inbox windowClosed
 }
 
+# bats test_tags=long
 @test "a contact without a number is answered by its user id, and gets no authentication template" {
     browse inbox userIdOnly
 }
 
+# bats test_tags=long
 @test "the head of a thread keeps the focus, the way back the search, and an archived line has no composer" {
     browse inbox head
 }
 
+# bats test_tags=long
 @test "the data of a person are saved as a file, protected from deletion, and erased after a question; the person is a new contact then" {
     browse inbox person
 }
 
+# bats test_tags=long
 @test "a blocked contact has no composer until it is unblocked" {
     browse inbox block
 }
 
+# bats test_tags=long
 @test "a file is sent, a received one is loaded on a click or by setting in view, enlarged, and only pictures are shown" {
     browse inbox media "$root/tools/demo/media/parcel.jpg"
 }
 
+# bats test_tags=long
 @test "files are dropped and chosen, shown, uploaded in their order, cancelled, and survive a reload" {
     browse inbox files "$root/tools/demo/media/parcel.jpg"
 }
 
+# bats test_tags=long
 @test "an upload that fails sent nothing: it is repeated by itself or by a button, and sent once" {
     browse inbox uploadFails
 }
 
+# bats test_tags=long
 @test "a draft that is open in two tabs is sent once" {
     browse inbox twoTabs "$root/tools/demo/media/parcel.jpg"
 }
 
+# bats test_tags=long
 @test "a pasted picture is a file, a pasted text is a text and whole" {
     browse inbox pasted "$root/htdocs/dashboard/icon-192.png"
 }
 
+# bats test_tags=long
 @test "the 24 hours end by the server's clock, on a device whose clock is wrong" {
     browse inbox wrongClock
 }
 
+# bats test_tags=long
 @test "long names and texts, and those from right to left, stay within the screen" {
     browse inbox longNames
 }
 
+# bats test_tags=long
 @test "a voice message is recorded in a form that the platform takes" {
     browse inbox voice
 }
 
+# bats test_tags=long
 @test "messages are reached, answered and opened by the keyboard" {
     browse inbox keyboard
 }
@@ -194,6 +219,7 @@ COMMIT;
 END
 }
 
+# bats test_tags=long
 @test "a thread that only campaigns have written to is the last of the list, without a time" {
     db "$(many_contacts 3)
         UPDATE thread SET last_message_at = 0, unread = 0 WHERE id = 'thr_many000003'"
@@ -202,11 +228,13 @@ END
         DELETE FROM contact WHERE id LIKE 'con_many%'"
 }
 
+# bats test_tags=long
 @test "of 10,000 threads the newest are listed, and more on request" {
     db "$(many_contacts 10000)"
     browse inbox tenThousand
 }
 
+# bats test_tags=long
 @test "a thread of 20,000 messages opens, and its pages come back without a jump" {
     db "$(long_thread 20000)"
     browse inbox twentyThousand thr_long
@@ -226,20 +254,24 @@ END
     browse figures memory thr_long >&3
 }
 
+# bats test_tags=long
 @test "a word is found in the messages of all conversations and of one, and the way leads there and back" {
     browse inbox words
 }
 
+# bats test_tags=long
 @test "a message is queued for later in the browser's time zone, shown, edited and cancelled, and a lost answer queues it once" {
     have_pulse
     browse later later "$root/tools/demo/media/parcel.jpg"
 }
 
+# bats test_tags=long
 @test "a template is queued for later from its dialog, once after a lost answer, and what was typed stays" {
     have_pulse
     browse later template
 }
 
+# bats test_tags=long
 @test "what was not sent at its time is shown with its reason, and sent again where it cannot arrive twice" {
     local phone=16505551802
     have_pulse

@@ -4,6 +4,7 @@
 # needs: node
 # starts first
 # may run twice: Chromium decides when it draws and when it asks
+# bats file_tags=long
 load helpers/all
 load helpers/webhook
 load helpers/session

@@ -3,6 +3,7 @@
 # transports: cgi
 # needs: node
 # may run twice: Chromium decides when it draws and when it asks
+# bats file_tags=long
 load helpers/all
 load helpers/webhook
 load helpers/session

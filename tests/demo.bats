@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The conversations that `make run` stores in a new directory.
 # transports: cgi
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

@@ -38,6 +38,7 @@ planned() {
     alone make -s -n -C "$root" "$@" 2>&1
 }
 
+# bats test_tags=long
 @test "one file, one test with its files kept, its last request in gdb, one unit test" {
     follow 1
     [[ $output == *'version.bats '*' 8 passed   0 failed '* ]] || fail "$output"
@@ -55,6 +56,7 @@ planned() {
     rm -r "$kept" "$root/build/kept"
 }
 
+# bats test_tags=long
 @test "the named files' needs are built and nothing else; lint does not run" {
     local plan
     plan=$(planned test TESTS=tests/me.bats)
@@ -108,6 +110,7 @@ write_map() {
     assert_equal "$output" "${directory#"$root/"}/x.c 1 2 4"
 }
 
+# bats test_tags=long
 @test "make test-quick runs the tests of what changed within its CPU time, and names the rest" {
     local copy=$BATS_TEST_TMPDIR/copy plan
     write_map
@@ -168,6 +171,7 @@ END
     [[ $output == *'a test needs soap, which is none of fuzz lint next node power probes'* ]]
 }
 
+# bats test_tags=long
 @test "make audit ONLY builds the probes of these programs, and then says which names there are" {
     local plan
     plan=$(planned probes ONLY='me,courier')
@@ -191,6 +195,7 @@ run_files() {
     run alone JOBS=${#files[@]} TRANSPORTS=direct timeout 300 "$root/tests/run" "${files[@]}"
 }
 
+# bats test_tags=long
 @test "runs that a signal ends at the same moment are each reported once, as failed" {
     local i
     for i in {1..6}; do
@@ -248,6 +253,7 @@ names_of() {
     sort "$BATS_TEST_TMPDIR/$1" | paste -sd ' '
 }
 
+# bats test_tags=long
 @test "a test runs over fcgi or the transports of its tag, in a file that names transports over these" {
     local names='printf "%s\n" "$BATS_TEST_DESCRIPTION" >>"DIRECTORY/$TRANSPORT"'
     write_tests tagged <<END

@@ -49,6 +49,7 @@ called() {
         "$root"/tests/hosting/*.bats)
 }
 
+# bats test_tags=long
 @test "each block of the pages is run by a test or listed with a reason, and no list is stale" {
     local page name known odd=''
     called >"$BATS_TEST_TMPDIR/called"

@@ -46,6 +46,7 @@ others() {
         (SELECT count(*) FROM platform_post), (SELECT count(*) FROM webhook_refusal)"
 }
 
+# bats test_tags=long
 @test "an erasure needs the contact's id again, its workspace, and a contact that is not held" {
     local own
     make_user OTHER_
@@ -135,6 +136,7 @@ others() {
     assert_no_traces
 }
 
+# bats test_tags=long
 @test "what a person writes and is sent while the erasure runs is of a new contact, and a forward that others wait for is delivered first" {
     local new both
     make_person
@@ -189,6 +191,7 @@ check_erasure() { # WHAT
     assert_equal "$(events 'select(.type == "contact.erased")' | wc -l)" 1 || fail "$1: the event"
 }
 
+# bats test_tags=long
 @test "a courier that is killed or gets an error at any point of an erasure leaves it to the next one" {
     only_on_sqlite 'each point starts from a copy of the database file'
     unset SWITCHBOARD_CONFINE_KILLS

@@ -185,7 +185,7 @@ ulid_at() {
     assert_equal "$(xargs <"$BATS_TEST_TMPDIR/ids")" '107 106 105 104 103 102 101'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a cursor that is none, a time that is none and an unknown state are 400 on their field" {
     local query
     for query in after=evt_1 after=%21 "after=$(printf 'msg_1' | base64)" \
@@ -230,6 +230,7 @@ ulid_at() {
 
 # --- POST /v2/events/:eventId/replay ---
 
+# bats test_tags=long
 @test "a replayed event is sent again under the same id, with the same body and a new signature" {
     local state
     for state in 'done' dead cancelled; do
@@ -275,6 +276,7 @@ ulid_at() {
     assert_equal "$(db 'SELECT * FROM outbox')" "$before"
 }
 
+# bats test_tags=long
 @test "64 replays of one event at once are one delivery" {
     add_event 1 dead
     request_many 64 POST "/v2/events/$(event_id 1)/replay" --as "$TOKEN"

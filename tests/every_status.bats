@@ -32,7 +32,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     assert_conventions
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route is 500 while the configuration cannot be read" {
     local missing=$BATS_TEST_TMPDIR/missing.conf
     fails() {
@@ -43,7 +43,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route with a token is 404 for a user without an account (spec 5)" {
     refuses() {
         send_sample --as "$NONE_TOKEN"
@@ -65,7 +65,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     each_route fails "(($needs_line) or ($sends_message)) and .path != \"/v2/campaigns\""
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every send is 409 while the first request with its Idempotency-Key runs" {
     local number=0
     conflicts() {
@@ -81,7 +81,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     each_route conflicts "$sends_message"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route with a body is 408 when its body does not arrive (spec 7)" {
     local slow=$BATS_TEST_TMPDIR/slow directories=() pids=() holder directory
     mkfifo "$slow"
@@ -116,6 +116,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     done
 }
 
+# bats test_tags=long
 @test "every route is 400 in a malformed request (spec 4)" {
     [[ $TRANSPORT != direct ]] || skip 'the web server refuses it'
     refuses() {
@@ -126,6 +127,7 @@ assert_failed() { # STATUS CODE [MESSAGE-PART]
     assert_nothing_sent
 }
 
+# bats test_tags=long
 @test "every route of a pool is 503 with Retry-After while no program can be reached (spec 7)" {
     [[ $TRANSPORT == fcgi ]] || skip 'there are no pools'
     local file pid

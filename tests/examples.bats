@@ -108,6 +108,7 @@ answer() { # BODY HEADER...
     curl -s -o /dev/null -w '%{http_code}' "$url" -d "$1" "${@:2}"
 }
 
+# bats test_tags=long
 @test "every example of the HTML reference runs as it stands after make run" {
     local variables examples example last ordered=() count=0
     mapfile -d '' -t variables < <(blocks 'the variables')

@@ -132,6 +132,7 @@ in_document() {
     fi
 }
 
+# bats test_tags=long
 @test "an export that cannot be ended is no valid JSON, and the log says why" {
     make_person
     db 'ALTER TABLE platform_update RENAME TO away'
@@ -154,6 +155,7 @@ add_messages() {
         WHERE t.id = '$(thread_of $A)'"
 }
 
+# bats test_tags=long
 @test "an export of many messages has each of them once, in their order, in pages of constant memory" {
     local few many
     make_user
@@ -197,6 +199,7 @@ add_messages() {
 
 # --- a user ---
 
+# bats test_tags=long
 @test "an export of a user has all rows of the user in files, none of another user, and no secret" {
     local dir=$BATS_TEST_TMPDIR/export
     make_user OTHER_
@@ -252,6 +255,7 @@ export_workspace() {
     jq .data "$body" >"$document"
 }
 
+# bats test_tags=long
 @test "POST /v2/export answers the rows that the command writes, leaves a row in the trail, and has no secret" {
     local dir=$BATS_TEST_TMPDIR/files name
     make_user OTHER_
@@ -301,7 +305,7 @@ export_is_seen() {
     (($(cat "$memory") > 4000))
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "POST /v2/export of many messages has each of them once, in constant memory" {
     local messages=20000
     make_user
@@ -325,6 +329,7 @@ export_is_seen() {
     : >"$LOG"
 }
 
+# bats test_tags=long
 @test "an export of a user that is killed at any point goes on where it was, and has the same bytes" {
     local dir=$BATS_TEST_TMPDIR point=1 code killed=0
     make_user

@@ -47,6 +47,7 @@ session_count() {
     db 'SELECT count(*) FROM session'
 }
 
+# bats test_tags=long
 @test "a factor is asked for once it is confirmed, and the login then has two steps" {
     local other=$SESSION
     make_session ''

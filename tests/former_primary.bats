@@ -5,6 +5,7 @@
 # `make test` builds beside the default ones.
 # transports: fcgi cgi
 unset SERVER # the servers of the run stay as they are
+# bats file_tags=long
 load helpers/all
 load helpers/postgresql
 load helpers/webhook

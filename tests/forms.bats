@@ -199,6 +199,7 @@ ids() {
     assert_nothing_sent
 }
 
+# bats test_tags=long
 @test "an id with other characters than digits, letters, - and _ is 404 before any upstream call" {
     local id
     for id in 5.1 5%201 51%3Ffields=id 51%26a '51%23' %2e%2e..51 51,52 51%25 caf%C3%A9 51%FF me: \
@@ -595,7 +596,7 @@ search_finds() {
     search_finds '*' ''
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "limit is 1 to 50, 20 by default" {
     have_many_flows 60
     api GET '/v2/forms?limit=60'
@@ -748,7 +749,7 @@ send_flow() {
     wamid=$(gojq -r '.data.messages[0].id' "$body")
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a reply counts for the flow of the message that it answers" {
     learn_flows
     send_flow book
@@ -771,7 +772,7 @@ send_flow() {
     assert_responses 61 0
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a reply counts for the flow of a flow message, by the message or by its flow_token" {
     local flow='"bodyText":"B","buttonText":"Go","flowId":"62"'
     learn_flows
@@ -821,7 +822,7 @@ send_flow() {
     assert_equal "$(db 'SELECT count(*) FROM flow_response WHERE flow_id IS NULL')" 2
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a reply to another account does not count for this account" {
     make_second_account
     learn_flows

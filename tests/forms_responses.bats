@@ -50,6 +50,7 @@ assert found == sys.argv[2:], found
 END
 }
 
+# bats test_tags=long
 @test "the answers to a form are listed, the newest first, with contact, thread and what was entered" {
     answer_form a '{"flow_token":"token 1","name":"Ann","guests":3}'
     answer_form b '{"flow_token":"token 1","name":"Bob é \\u0000","big":9007199254740993}' \
@@ -70,6 +71,7 @@ END
     assert_equal "$(db "SELECT responses FROM flow_reply_count WHERE flow_id = '7002'")" 2
 }
 
+# bats test_tags=long
 @test "limit and after lead through all answers, once each" {
     local name
     for name in a b c d e; do

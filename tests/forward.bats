@@ -88,6 +88,7 @@ count() { # TABLE [WHERE]
         'platform.webhook|done|1|1|1'
 }
 
+# bats test_tags=long
 @test "every POST arrives with the same bytes: escapes, numbers, white space, order and unknown members" {
     local text number=0
     forward A / '"fields":["*"]'
@@ -112,6 +113,7 @@ END
     cmp "$BATS_TEST_TMPDIR/post.1" "$A_DIR/$(grep -l wamid.e1 "$A_DIR"/*.body | sed 's/.*[^0-9]\([0-9]*\).body/\1/').body"
 }
 
+# bats test_tags=long
 @test "a POST of 4 MB arrives whole" {
     local size
     forward A /
@@ -172,6 +174,7 @@ post_of_three() {
     three=$(post "$ENTRY_A" "$ENTRY_B" "$ENTRY_C")
 }
 
+# bats test_tags=long
 @test "of a POST with entries of three users each gets its own entries alone" {
     local name text
     for name in A B C; do
@@ -202,6 +205,7 @@ post_of_three() {
     assert_forwarded A 1 "$(post "$first" "$third")"
 }
 
+# bats test_tags=long
 @test "the POST of three users with ten webhooks is stored once" {
     local name number
     for name in A B C; do
@@ -260,6 +264,7 @@ post_of_three() {
 
 # --- what a webhook wants ---
 
+# bats test_tags=long
 @test "only changes of the field messages are forwarded, unless the webhook names others" {
     local message flow template
     message=$(inbound wamid.1 $P1 $B1)
@@ -314,6 +319,7 @@ post_of_three() {
 
 # --- one message per POST ---
 
+# bats test_tags=long
 @test "split: n messages become n POSTs, each signed, with the card of its person" {
     local number meta cards=() people=() expected
     forward A / '"splitMessages":true'
@@ -332,6 +338,7 @@ post_of_three() {
     done
 }
 
+# bats test_tags=long
 @test "split: statuses, and changes without messages, are POSTs of their own" {
     local status_1 status_2 message flow
     forward A / '"splitMessages":true,"fields":["*"]'
@@ -438,6 +445,7 @@ post_of_three() {
     assert_equal "$(received_count A)" 2
 }
 
+# bats test_tags=long
 @test "a receiver that is down gets all POSTs afterwards, with the same id and bytes" {
     local port=${A_URL##*:} number
     forward A /
@@ -457,6 +465,7 @@ post_of_three() {
         "$(db 'SELECT id FROM event ORDER BY id')"
 }
 
+# bats test_tags=long
 @test "POSTs of one person arrive in order, concurrently with others" {
     local number found sequence=0
     forward A /slow
@@ -477,6 +486,7 @@ post_of_three() {
     assert_equal "$sequence" 22
 }
 
+# bats test_tags=long
 @test "a replay sends the same bytes" {
     local id
     forward A /whole
@@ -515,6 +525,7 @@ post_of_three() {
     assert_equal "$(received_header A 1 webhook-id)" "$(received_header A 2 webhook-id)"
 }
 
+# bats test_tags=long
 @test "a POST that could not be stored is not forwarded until the platform repeats it" {
     local text
     forward A /
@@ -531,6 +542,7 @@ post_of_three() {
     assert_forwarded A 1 "$text"
 }
 
+# bats test_tags=long
 @test "a refused payload is forwarded once, when it is retried" {
     local number id
     forward A /

@@ -3,6 +3,7 @@
 # starts first
 # Fuzzes every parser for two seconds, in `make test-full` for five; `make fuzz` takes thirty for each.
 # SQLite only: it uses no database
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

@@ -24,7 +24,7 @@ setup_file() {
 
 # --- paths ---
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a path may have a version from 13.0 on, or none, /graph before it and slashes at its end" {
     local path
     for path in "/v13.0/$LINE" "/v21.0/$LINE/" "/v26.0/$LINE//" "/v99.9/$LINE" "/$LINE" "/$LINE/" \
@@ -45,7 +45,7 @@ setup_file() {
 }
 
 # As on a web host, where a rewrite calls the program by its own name below /v2.
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a rewrite may call the program by its name, with the whole path behind it" {
     local path
     for path in "/v21.0/$LINE" "/$LINE/" "/graph/v21.0/$LINE" "/graph/$LINE"; do
@@ -59,7 +59,7 @@ setup_file() {
     done
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a node that is not the caller's, and an edge that is not listed, are 400 100 and not called" {
     local path
     for path in "/v21.0/$OTHER_LINE" "/v21.0/$OTHER_WABA/message_templates" "/v21.0/$LINE/feed" \
@@ -143,6 +143,7 @@ passes() {
     [[ $1 == GET ]] || assert_sent "${sent[1]}"
 }
 
+# bats test_tags=long
 @test "every edge passes on query and body byte for byte, and the platform's answer likewise" {
     local method path more count=0
     make_objects
@@ -157,6 +158,7 @@ passes() {
     ((count >= 35)) || fail "only $count edges"
 }
 
+# bats test_tags=long
 @test "every edge passes on the platform's errors with their status, and never a redirection" {
     local method path more count=0 status_wanted error
     make_objects
@@ -505,6 +507,7 @@ POST /:phone?pin'
     assert_equal "$(sent_count)" 1
 }
 
+# bats test_tags=long
 @test "a database that cannot be used is 500 1 in the platform's shape" {
     write_config "database = $STACK/none.db"
     graph GET "/$LINE"
@@ -559,7 +562,7 @@ POST /:phone?pin'
 
 # --- secrets; the last test, because it reads what all others wrote ---
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "no log holds an API token or a platform access token" {
     local token file
     request GET "/v21.0/$LINE?access_token=$TOKEN"

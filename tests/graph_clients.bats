@@ -4,6 +4,7 @@
 # They reach the gateway over TLS, through a server that records what they send and receive.
 # transports: cgi fcgi
 # needs: node
+# bats file_tags=long
 load helpers/all
 load helpers/webhook
 load helpers/courier

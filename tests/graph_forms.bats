@@ -2,6 +2,7 @@
 # Forms that two parsers may read differently. PHP and Python read what the gateway sent to the
 # platform: they must find the same names and values, and none that the gateway refuses.
 # transports: fcgi
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

@@ -78,7 +78,7 @@ true"
         "$(sha256_of "$1")"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a form of 1 byte and one of 20 MB reach the platform with their parts and a length, the file first" {
     local size file
     for size in 1 20971520; do
@@ -121,6 +121,7 @@ true"
     assert_graph_error 400 100 OAuthException boundary
 }
 
+# bats test_tags=long
 @test "the platform gets no complete request when the client leaves in the middle of a chunk" {
     local socket
     [[ $TRANSPORT != direct ]] || skip 'a chunk is of a web server'
@@ -136,7 +137,7 @@ true"
     assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a file of 100 MB is passed on with at most 16 MB of memory" {
     local file
     file=$(random_file 104857600)
@@ -170,7 +171,7 @@ true"
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "foreign fields, and messaging_product in the query, are left to the platform" {
     local file path
     file=$(random_file 100)
@@ -220,7 +221,7 @@ true"
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a body that ends before its Content-Length is 400, and one over 100 MB is 413" {
     make_form "$(random_file 100000)" messaging_product=whatsapp
     upload '' -H "Content-Length: $(($(stat -c %s "$FORM") + 1))"
@@ -399,7 +400,7 @@ signed() {
     assert_nothing_sent
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a forged URL is 403, and the platform is not called" {
     local id user now forged other_user
     id=$(have_media)

@@ -82,7 +82,7 @@ recorded() {
     assert_equal "$(body_of "$wamid")" "$text"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "spaces, escapes, null, unknown members, any order and a spelling of the phone stay as they are" {
     local text spelled="+${to:0:1} (${to:1:3}) ${to:4:3}-${to:7}"
     while IFS= read -r text; do
@@ -168,7 +168,7 @@ END
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the same message sent through /v2 and in the platform's own form has the same record" {
     local kind path ours theirs first fields
     fields="SELECT coalesce((SELECT group_concat(flow_id || token = m.wamid) FROM flow_token f
@@ -342,6 +342,7 @@ END
     switchboard contact unblock "$LINE" "$to"
 }
 
+# bats test_tags=long
 @test "a message that looks like a read receipt is recorded when the platform accepts it, and blocked" {
     local more text number=0
     for more in '"status":"x"' '"status":"read"' '"typing_indicator":{"type":"text"}' \
@@ -563,6 +564,7 @@ walk() {
 }
 
 # shellcheck disable=SC2030,SC2031  # each test has its own names
+# bats test_tags=long
 @test "the pages of 250 templates can be followed to the end, with the token in a header or in the query" {
     local prefix
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[],

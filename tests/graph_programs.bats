@@ -133,6 +133,7 @@ forwards() {
     db "SELECT url FROM webhook WHERE kind = 'forward' AND deleted_at IS NULL ORDER BY id"
 }
 
+# bats test_tags=long
 @test "Chatwoot: the set-up of an inbox validates the token, registers and sets the webhook" {
     local hook=$PROGRAM_URL/hook other
     answers PROGRAM hook 'verify chatwoot-token'
@@ -206,6 +207,7 @@ forwards() {
     [[ $(query_sent) != *"$TOKEN"* ]]
 }
 
+# bats test_tags=long
 @test "Chatwoot: texts, attachments, lists and templates are sent, and errors are read" {
     local text="\"messaging_product\":\"whatsapp\",\"context\":null,\"to\":\"15551230001\""
     send v13.0 "{$text,\"text\":{\"body\":\"Grüße\"},\"type\":\"text\"}"
@@ -276,6 +278,7 @@ forwards() {
     assert_json .success true
 }
 
+# bats test_tags=long
 @test "Typebot: messages, the typing indicator and files" {
     local id
     send v21.0 '{"messaging_product":"whatsapp","to":"15551230001","type":"text","text":{"body":"Hi","preview_url":false}}'
@@ -298,6 +301,7 @@ forwards() {
     assert_equal "$(query_sent)" ''
 }
 
+# bats test_tags=long
 @test "n8n: the test of a token, the lists of the node, messages with the type last, files" {
     # a good token is one whose answer is not an OAuthException
     call GET /v13.0/
@@ -324,6 +328,7 @@ forwards() {
     assert_that '.error.message | test("^\\(#[0-9]+\\) .")'
 }
 
+# bats test_tags=long
 @test "Evolution API: messages, a file with the field typeFile, templates and the profile" {
     local text='"messaging_product":"whatsapp","recipient_type":"individual","to":"15551230001"'
     send v20.0 "{$text,\"type\":\"text\",\"text\":{\"preview_url\":true,\"body\":\"Hello\"}}"
@@ -345,6 +350,7 @@ forwards() {
     assert_that '.error | .message and .code'
 }
 
+# bats test_tags=long
 @test "Frappe: messages, a download with a trailing slash, templates and flows" {
     local flow
     send v17.0 '{"messaging_product": "whatsapp", "to": "15551230001", "type": "text", "text": {"preview_url": true, "body": "Hello"}}'
@@ -427,6 +433,7 @@ forwards() {
     assert_that '.data | length == 20'
 }
 
+# bats test_tags=long
 @test "pywa: a webhook of the number, trailing slashes, a DELETE with a body, codes and settings" {
     local id code
     answers PROGRAM hook 'verify pywa-token'

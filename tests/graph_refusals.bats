@@ -12,7 +12,7 @@ setup_file() {
 
 form='Content-Type: application/x-www-form-urlencoded'
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "parameters that are refused are refused in every spelling that the platform reads" {
     local name
     for name in '%20method' 'method[]' 'method%5B0%5D' '+%09batch[0][method]' 'batch[]' 'ids[0]'; do
@@ -29,7 +29,7 @@ form='Content-Type: application/x-www-form-urlencoded'
     assert_nothing_sent
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "fields may stand in a request once, as one text" {
     local query
     make_objects
@@ -55,7 +55,7 @@ form='Content-Type: application/x-www-form-urlencoded'
     assert_nothing_sent
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "fields of connected nodes are refused in the older notation, too" {
     local fields
     for fields in 'owner.fields(id,name)' 'id,owner.limit(3).fields(a)' 'owner.FIELDS(a)' \
@@ -168,7 +168,7 @@ refuses_edge() {
         "The gateway does not serve $1 $2; doc/api/graph.md lists what it serves."
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "an edge of a node of the caller that is not served is named in the details, and of others not" {
     local edge path
     make_objects

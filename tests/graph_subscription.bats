@@ -199,7 +199,7 @@ path_of_posts() {
     sed -sn '1s,^POST /\([a-z]*\).*,\1,p' "$shop_DIR"/*.head 2>/dev/null | sort | tr '\n' ' '
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "the callback of a number goes before that of the account, in whichever order they are set" {
     local line
     for line in "$LINE" "$FIRST_LINE"; do
@@ -264,7 +264,7 @@ of_app() { # METHOD [option of request...]
     request "$1" "/v19.0/$APP/subscriptions" -H "Authorization: Bearer $secret" "${@:2}"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a trigger gets a token by id and secret, subscribes, and unsubscribes" {
     local secret
     log_in manage
@@ -380,6 +380,7 @@ given_to_workflow() {
         | .value + {field} | [.field, .messages[0].from // .statuses[0].status]' "$post"
 }
 
+# bats test_tags=long
 @test "n8n's trigger is activated, receives, answers, is tested, and deactivated" {
     local secret node=0c1d9a5e-3f0e-4a52-9d0b-6b8f1c1a7e11 answer wamid
     secret=$(switchboard scoped-token add "$EMAIL" --name n8n --scope manage)
@@ -533,7 +534,7 @@ assert_configuration() {
     assert_json ".[\"$line\"].webhook_configuration" "$1"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "webhook_configuration reads back what was set, and never the gateway's own callback" {
     sandbox POST settings '{"webhookUrl":"http://127.0.0.1:9/platform/webhook"}' >/dev/null
     assert_configuration '{}'
@@ -550,6 +551,7 @@ assert_configuration() {
     sandbox POST settings '{"webhookUrl":null}' >/dev/null
 }
 
+# bats test_tags=long
 @test "a person's webhook counts: for one line as that of the number, for more as the application's" {
     local base="\"url\":\"$hook\",\"kind\":\"forward\",\"verifyToken\":\"s3cret\""
     api POST /v2/webhooks -d "{$base,\"fields\":[\"flows\"]}" # gets no messages

@@ -26,14 +26,17 @@ load helpers/conventions
     assert_body_is '{"success":true,"data":{"ok":true}}'
 }
 
+# bats test_tags=long
 @test "similar paths are 404 (spec 7)" {
     assert_no_other_paths /v2/health
 }
 
+# bats test_tags=long
 @test "a valid X-Request-Id is returned, any other is replaced" {
     assert_request_ids GET /v2/health
 }
 
+# bats test_tags=long
 @test "every request is one log line" {
     local before
     request GET /v2/health
@@ -68,11 +71,13 @@ load helpers/conventions
     grep -qF "$(header X-Request-Id)" "$LOG" || fail "the request was not logged"
 }
 
+# bats test_tags=long
 @test "64 simultaneous requests get 64 answers" {
     request_many 64 GET /v2/health
     assert_equal "$(statuses)" '64 200'
 }
 
+# bats test_tags=long
 @test "the executable has neither SQLite nor libcurl nor libsodium" {
     assert_without health sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init crypto_secretbox
 }

@@ -117,6 +117,7 @@ found_by() {
     assert_equal "$(jq -r '.[] | select(.check == "private files").status' <<<"$output")" ''
 }
 
+# bats test_tags=long
 @test "doctor --url of a host that stops answering asks no further, and does not say that all is well" {
     local started=$SECONDS
     start_receiver A
@@ -132,6 +133,7 @@ found_by() {
         | "\(.status) \(.detail[:37])"' <<<"$output")" 'warn the web server stopped answering: run'
 }
 
+# bats test_tags=long
 @test "doctor --url of a host whose answers take longer than the limit asks once" {
     start_receiver slow
     answers slow v2 'drip 2000' 'body {"success":true}'

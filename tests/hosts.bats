@@ -76,6 +76,7 @@ newest_of() { # HOST
     tail -n 1 "$STACK/$1/secret.key" | cut -d ' ' -f 1
 }
 
+# bats test_tags=long
 @test "a key is added, used and dropped in steps that wait for the key files of other hosts" {
     local old new
     start_host web1 web2
@@ -162,6 +163,7 @@ store_tokens() {
     done
 }
 
+# bats test_tags=long
 @test "values that other hosts seal while the steps run can be opened afterwards by all" {
     local account old new round host jobs=()
     account=$(db 'SELECT id FROM account')
@@ -214,6 +216,7 @@ store_tokens() {
     [[ $output == *'switchboard key add'*'switchboard key use ID'*'switchboard key drop ID'* ]]
 }
 
+# bats test_tags=long
 @test "three couriers on three hosts deliver every event once" {
     local host
     set_webhook A "$A_URL/there"
@@ -248,6 +251,7 @@ assert_wake() {
     [[ $line == "$2 "*"$3"* ]] || fail "$line"
 }
 
+# bats test_tags=long
 @test "doctor reports whether the service can use run_dir, and whether a courier listens there" {
     local directory=$STACK/web1 socket
     assert_wake web1 ok "$directory can be used; no courier listens there"

@@ -304,7 +304,7 @@ act() {
     done
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "in every order of messages, statuses and marks a thread waits for what its messages say" {
     local seed=${SEED-$RANDOM} contacts=40 round=0 payload wrong waits wanted
     printf 'SEED=%s\n' "$seed"
@@ -402,6 +402,7 @@ thread.assign|token|{\"fields\":[\"memberId\"],\"to\":null}"
     assert_json .details '{"assignee":null}'
 }
 
+# bats test_tags=long
 @test "of members who take a thread at the same time exactly one gets it" {
     local thread round name
     make_user
@@ -428,6 +429,7 @@ thread.assign|token|{\"fields\":[\"memberId\"],\"to\":null}"
     done
 }
 
+# bats test_tags=long
 @test "a thread is assigned to members of the workspace alone who may answer" {
     local thread member other
     make_user OTHER_
@@ -570,6 +572,7 @@ typist() {
     assert_equal "$(typist Ben "$thread")" -
 }
 
+# bats test_tags=long
 @test "typing is for members who may answer; a member who is removed meanwhile leaves no name" {
     local thread
     make_user
@@ -744,6 +747,7 @@ keyed_note() {
     assert_equal "$(db "SELECT count(*) FROM trail WHERE object_id = '$thread'")" 1
 }
 
+# bats test_tags=long
 @test "a note is deleted by its author or an admin, and seen and written in its own workspace alone" {
     local thread id
     make_user OTHER_
@@ -796,6 +800,7 @@ keyed_note() {
 
 # --- canned replies ---
 
+# bats test_tags=long
 @test "canned replies are listed by shortcut, changed by the author or an admin, and seen in their workspace alone" {
     local id
     make_user OTHER_

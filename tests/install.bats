@@ -58,6 +58,7 @@ start_installed() {
     "$OUT/tools/switchboard" completion zsh | cmp - "$share/zsh/vendor-completions/_switchboard"
 }
 
+# bats test_tags=long
 @test "the bill of materials is installed, if it is of the installed programs" {
     local stage=$BATS_TEST_TMPDIR/stage file
     mkdir -p "$SBOM"
@@ -97,7 +98,7 @@ start_installed() {
     done
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "three upgrades under load cause no failed request" {
     local turn token="X-API-Token: $TOKEN"
     local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230000\",\"text\":\"hi\"}"
@@ -142,7 +143,7 @@ become_earlier() {
         tee "$1/etc/switchboard/apache.conf" >"$1/opt/sb/share/switchboard/apache.conf"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a program that the new version lacks is removed when Apache has the new configuration, under load" {
     local programs=$STAGE/opt/sb/lib/switchboard/cgi-bin BACKGROUND_PAUSE=30
     become_earlier "$STAGE"
@@ -170,6 +171,7 @@ become_earlier() {
     ! grep '/account$' "$STAGE/opt/sb/share/switchboard/installed.sha256" || fail 'it is still listed'
 }
 
+# bats test_tags=long
 @test "a program that an edited apache.conf names stays, and is removed by the uninstallation" {
     local stage program=opt/sb/lib/switchboard/cgi-bin/account turn
     stage=$(install_in retired)
@@ -183,6 +185,7 @@ become_earlier() {
     [[ ! -e $stage/$program ]]
 }
 
+# bats test_tags=long
 @test "an upgrade keeps an edited apache.conf, and replaces an unchanged one" {
     local conf=$STAGE/etc/switchboard/apache.conf kept=$STAGE/opt/sb/share/switchboard/apache.conf
     printf '# of an earlier version\n' | tee "$conf" >"$kept"
@@ -226,6 +229,7 @@ install_in() {
     printf '%s\n' "$BATS_TEST_TMPDIR/$1"
 }
 
+# bats test_tags=long
 @test "the list of the installed files has each of them once, with its checksum" {
     local stage list=opt/sb/share/switchboard/installed.sha256
     stage=$(install_in list)
@@ -234,6 +238,7 @@ install_in() {
     sed "s|  /|  $stage/|" "$stage/$list" | sha256sum --check --quiet
 }
 
+# bats test_tags=long
 @test "an uninstallation removes every installed file and empty directory" {
     local stage
     stage=$(install_in all)
@@ -244,6 +249,7 @@ install_in() {
     [[ ! -e $stage/opt/sb && ! -e $stage/etc/switchboard ]]
 }
 
+# bats test_tags=long
 @test "an uninstallation keeps edited files, keys and data, and names them" {
     local stage
     stage=$(install_in edited)
@@ -277,6 +283,7 @@ install_in() {
     assert_equal "$(find "$stage" -exec stat -c '%n %a %y' {} +)" "$before"
 }
 
+# bats test_tags=long
 @test "an installation over an edited one keeps the edited files, and so does its uninstallation" {
     local stage conf
     stage=$(install_in again)

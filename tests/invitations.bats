@@ -190,6 +190,7 @@ age_logins() {
     assert_error 403 FORBIDDEN workspaceId
 }
 
+# bats test_tags=long
 @test "a workspace has at most 100 members" {
     local number last
     invite "$OTHER_EMAIL" agent
@@ -226,6 +227,7 @@ age_logins() {
     assert_success
 }
 
+# bats test_tags=long
 @test "there are at most 50 invitations, a member is not invited, and an address has an @ and no spaces" {
     local number bad
     for ((number = 1; number <= 50; number++)); do
@@ -247,6 +249,7 @@ age_logins() {
     assert_equal "$(db 'SELECT count(*) FROM invitation')" 0
 }
 
+# bats test_tags=long
 @test "wrong links count as failures of the client, and a page of another origin cannot join" {
     local number
     invite "$BEN_EMAIL" agent
@@ -483,7 +486,7 @@ ends_at_once() {
 
 # --- the command line ---
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the commands add, list, change and remove members, and make and revoke invitations" {
     local id link
     id=$(switchboard member add "$EMAIL" "$BEN_EMAIL" --role agent --name Ben)

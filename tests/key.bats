@@ -28,6 +28,7 @@ assert_all_open() {
     assert_success
 }
 
+# bats test_tags=long
 @test "a rotation seals every value with a new key, and removes the old one" {
     local before
     before=$(key_file)
@@ -151,6 +152,7 @@ worker() {
     done
 }
 
+# bats test_tags=long
 @test "repeated rotations disturb no request" {
     local number
     : >"$BATS_TEST_TMPDIR/statuses"

@@ -2,6 +2,7 @@
 # A key rotation that is killed at any step loses nothing.
 # SQLite only: key rotate is for one host; hosts.bats has the steps for several.
 # transports: direct
+# bats file_tags=long
 load helpers/all
 load helpers/sweep
 

@@ -129,6 +129,7 @@ end_add() {
     assert_equal "$(ids)" "$begun"
 }
 
+# bats test_tags=long
 @test "key add, killed at any system call" {
     sweep add begin_with_one end_add
 }
@@ -149,6 +150,7 @@ end_use() {
     copy_keys
 }
 
+# bats test_tags=long
 @test "key use, killed at any system call" {
     sweep use begin_with_two end_use
 }
@@ -172,6 +174,7 @@ end_drop() {
     copy_keys
 }
 
+# bats test_tags=long
 @test "key drop, killed at any system call" {
     sweep drop begin_with_used end_drop
 }

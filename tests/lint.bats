@@ -3,6 +3,7 @@
 # transports: direct
 # needs: lint
 # SQLite only: it uses no database
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

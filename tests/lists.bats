@@ -47,6 +47,7 @@ passes_parameters() {
     assert_equal "$(query_sent)" 'limit=7&after=a%26fields%3Did%2B%2F%3D'
 }
 
+# bats test_tags=long
 @test "limit and after are passed to the platform, percent-encoded, when set" {
     each_list passes_parameters
 }
@@ -103,7 +104,7 @@ ends_as_described() {
     ((pages <= 5)) || fail "$pages pages"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a client that ends a list as the reference says reads all of it, with one empty page at most" {
     each_list ends_as_described
 }
@@ -120,7 +121,7 @@ refuses_parameters() {
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a limit that is not a positive integer is 400, and so is an empty limit or cursor" {
     each_list refuses_parameters
 }
@@ -183,7 +184,7 @@ cleans_links() {
     link_becomes '' ''
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "only the access_token is removed from a link, at any position" {
     each_list cleans_links
 }

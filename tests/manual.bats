@@ -2,6 +2,7 @@
 # The manual pages and the shell completions, which the programs print from the tables of --help.
 # transports: direct
 bats_require_minimum_version 1.5.0
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

@@ -175,6 +175,7 @@ assert_unauthorized() {
     assert_unauthorized 'Missing API token'
 }
 
+# bats test_tags=long
 @test "an invalid token is 401 UNAUTHORIZED (spec 5.3)" {
     local value hash
     hash=$(printf '%s' "$TOKEN" | sha256sum | cut -d ' ' -f 1)
@@ -200,6 +201,7 @@ assert_unauthorized() {
     assert_text .data.user.email "$EMAIL"
 }
 
+# bats test_tags=long
 @test "requests during a regeneration of their token are 200 or 401, and afterwards the old token is invalid" {
     local old try
     make_user
@@ -332,6 +334,7 @@ assert_unauthorized() {
     assert_equal "$(db "SELECT count(*) FROM api_token WHERE lower(hex(hash)) = '$(printf '%s' "$TOKEN" | sha256sum | cut -d ' ' -f 1)'")" 1
 }
 
+# bats test_tags=long
 @test "64 concurrent requests get 64 equal answers" {
     make_user
     request_many 64 GET /v2/me --as "$TOKEN"
@@ -369,6 +372,7 @@ is_served() {
     assert_success
 }
 
+# bats test_tags=long
 @test "a database of another schema version is 500 INTERNAL_ERROR, and the log names switchboard init" {
     make_user
     local DB=$DB
@@ -388,6 +392,7 @@ is_served() {
     assert_success
 }
 
+# bats test_tags=long
 @test "a damaged database is 500 INTERNAL_ERROR" {
     only_on_sqlite 'the database is a file'
     head -c 50000 /dev/urandom >"$STACK/damaged.db"
@@ -398,6 +403,7 @@ is_served() {
     assert_conventions
 }
 
+# bats test_tags=long
 @test "a database that is a URL is 500 INTERNAL_ERROR, and the log has no password" {
     only_on_sqlite 'programs for PostgreSQL take this URL'
     write_config 'database = postgresql://gateway:SECRET@a.example:5432/gateway?password=SECRET'

@@ -171,7 +171,7 @@ assert_refused() { # STATUS [MESSAGE-PART]
     done
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "file names keep their UTF-8, filename* takes precedence, and no name can add a header" {
     local photo name wanted
     photo=$(photo)
@@ -283,7 +283,7 @@ END
     done
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "without a type, or with a generic one, the type is detected from content and file name" {
     local photo type file=$BATS_TEST_TMPDIR/content name bytes wanted
     photo=$(photo)
@@ -348,7 +348,7 @@ END
     assert_refused 400 phoneNumberId
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a phoneNumberId of another user or an archived one is 403, and nothing is sent" {
     local photo id
     photo=$(photo)
@@ -364,7 +364,7 @@ END
     done
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "the token is checked before the body, and a body of any size gets its answer" {
     local try
     for try in 1 2 3; do
@@ -390,6 +390,7 @@ END
     assert_refused 411 Content-Length
 }
 
+# bats test_tags=long
 @test "exactly 100 MB are accepted in both modes, with at most 16 MB of memory" {
     local big
     big=$(big)
@@ -401,7 +402,7 @@ END
     assert_memory
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "one byte more is 413 in both modes, and nothing is sent" {
     local file=$BATS_TEST_TMPDIR/larger
     { cat "$(big)"; printf x; } >"$file"
@@ -442,7 +443,7 @@ END
     assert_refused 400 boundary
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a form without its closing boundary is 400, cut at any byte" {
     local n length=0 whole=$BATS_TEST_TMPDIR/whole step=13
     printf 'x\r\n--y' >"$BATS_TEST_TMPDIR/small"
@@ -597,7 +598,7 @@ assert_nothing_completed() {
     assert_equal "$(sandbox GET requests | gojq '[.[] | select(.complete)] | length')" 0
 }
 
-# bats test_tags=route,each
+# bats test_tags=route,each,long
 @test "a raw body shorter than its Content-Length is 400 where the client still listens, and never uploaded" {
     local n photo before
     photo=$(photo 2000000)
@@ -609,7 +610,7 @@ assert_nothing_completed() {
     assert_equal "$(uploads)" "$before"
 }
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "a form shorter than its Content-Length is never uploaded" {
     local n before
     new_form
@@ -676,6 +677,7 @@ END
     assert_header Retry-After 60
 }
 
+# bats test_tags=long
 @test "a connection that the platform resets or closes is 500, an invalid answer 502 (spec 7)" {
     local photo
     photo=$(photo 400000)
@@ -731,6 +733,7 @@ assert_replayed() { # [STATUS]
     assert_equal "$(sent_count)" "$before"
 }
 
+# bats test_tags=long
 @test "repeated with the same Idempotency-Key and file, an upload is sent once and answered the same" {
     local key photo
     photo=$(photo 300000)
@@ -811,7 +814,7 @@ assert_replayed() { # [STATUS]
     assert_error 400 VALIDATION_ERROR Idempotency-Key
 }
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "an upload that is cut off leaves its Idempotency-Key unused" {
     local key photo n
     photo=$(photo 2000000)
@@ -867,6 +870,7 @@ assert_one_upload() {
         fail "expected $1 uploads, not"$'\n'"$received"
 }
 
+# bats test_tags=long
 @test "64 concurrent uploads with one Idempotency-Key reach the platform once, in both modes" {
     local key photo
     photo=$(photo 200000)
@@ -884,7 +888,7 @@ assert_one_upload() {
     assert_one_upload 2
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "100 MB with an Idempotency-Key take at most 16 MB of memory, and a raw body is not written to the disk" {
     local key big
     big=$(big)
@@ -899,6 +903,7 @@ assert_one_upload() {
     assert_memory
 }
 
+# bats test_tags=long
 @test "a long upload renews the lease of its Idempotency-Key" {
     local key to begun
     new_key

@@ -112,6 +112,7 @@ assert_downloaded() {
     assert_equal "$(db 'SELECT count(*) FROM media_copy')" 0
 }
 
+# bats test_tags=long
 @test "a repeated webhook queues nothing again, and the same content of a user is one file" {
     have_media 5000 77
     start_sender
@@ -211,6 +212,7 @@ no_file() {
     [[ -z $(files) && $(db 'SELECT count(*) FROM media_copy') == 0 ]]
 }
 
+# bats test_tags=long
 @test "an erasure removes the copy, and a file stays while another message names it" {
     local first=$from
     have_media 5000 78
@@ -286,6 +288,7 @@ kill_while_copying() {
     assert_equal "$(files)" ''
 }
 
+# bats test_tags=long
 @test "a killed sender's unfinished file goes, also when another message then brings the same content" {
     have_media 5000 79
     receive "$hash"
@@ -310,6 +313,7 @@ assert_tried_again() {
     assert_equal "$(files)" ''
 }
 
+# bats test_tags=long
 @test "a file that is not the one which the platform announced is not kept, and tried again" {
     local kind
     for kind in '"kind":"html"' '"body":"other bytes"' '"kind":"truncate","bytes":2000'; do
@@ -346,6 +350,7 @@ stop_full_sender() {
     db 'DELETE FROM sender_lease'
 }
 
+# bats test_tags=long
 @test "while no more than 10 % of the disk is free no copy begins, and attachments wait" {
     have_media
     receive
@@ -474,6 +479,7 @@ archive() {
     assert_equal "$status: $output" "$2: $3"
 }
 
+# bats test_tags=long
 @test "archive check finds what a restored backup does not know and what it lacks, and repair mends both" {
     local user kept lost
     have_media
@@ -544,6 +550,7 @@ doctor_finds() {
     [[ $found == "$1 "$2 ]] || fail "doctor says: $found"
 }
 
+# bats test_tags=long
 @test "doctor names a missing file of the archive, and looks at a sample of a large one" {
     local id rows
     have_media
@@ -589,6 +596,7 @@ doctor_finds() {
     assert_equal "$(files)" "$(file_of "$hash")"
 }
 
+# bats test_tags=long
 @test "a deleted user's copies stay with its messages, and go with its persons; those of others stay" {
     local mine
     have_media 5000 90
@@ -632,6 +640,7 @@ assert_archived() {
     assert_downloaded
 }
 
+# bats test_tags=long
 @test "what a user sends is copied too: by the API, later, from the phone's app, and once for many" {
     local before who="\"phoneNumberId\":\"$LINE\",\"to\":\"$from\""
     local path=/v2/messages/send/media
@@ -675,6 +684,7 @@ send_header() {
         {\"type\":\"image\",\"image\":{$1}}]}]}" "${@:2}"
 }
 
+# bats test_tags=long
 @test "the file in the header of a template or interactive message is copied, sent now or later" {
     local before id
     sandbox POST templates "{\"wabaId\":\"$WABA\",\"replace\":true,\"items\":[{\"id\":\"71\",
@@ -838,6 +848,7 @@ assert_files() {
     assert_equal "$(stat -c %a "$1" "$1"/* | sort -u | xargs)" '600 700'
 }
 
+# bats test_tags=long
 @test "an export of the person with --media has the files, and names the missing ones with their cause" {
     local person names expected lost dir=$BATS_TEST_TMPDIR/media out=$BATS_TEST_TMPDIR/export.json
     make_files
@@ -864,6 +875,7 @@ assert_files() {
     assert_files "$dir"
 }
 
+# bats test_tags=long
 @test "an export with --media needs an archive and a directory that can be written" {
     local person names expected lost
     make_files
@@ -883,6 +895,7 @@ assert_files() {
     [[ ! -e $BATS_TEST_TMPDIR/media ]] || fail 'the directory was made'
 }
 
+# bats test_tags=long
 @test "an export with --media that is killed at any point is completed by the next one" {
     local person names expected lost dir=$BATS_TEST_TMPDIR/media out=$BATS_TEST_TMPDIR/out
     local point=1 code
@@ -904,6 +917,7 @@ assert_files() {
     ((code == 0 && point > 10)) || fail "$point points, then $code"
 }
 
+# bats test_tags=long
 @test "an export of a user with --media has the files of all persons, and a second run completes it" {
     local person names expected lost dir=$BATS_TEST_TMPDIR/all point=1 code whole end
     db 'DELETE FROM message'
@@ -940,6 +954,7 @@ assert_files() {
     assert_equal "$status $output" "1 switchboard: $dir is of an export with --media $dir/media"
 }
 
+# bats test_tags=long
 @test "an export with --media takes as much memory for a large file as for a small one" {
     local small large
     start_sender

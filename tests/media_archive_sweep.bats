@@ -5,6 +5,7 @@
 # file stays wherever the sender or the courier was killed.
 # transports: direct
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/sender
 load helpers/media

@@ -372,7 +372,7 @@ nonsense|nonsense|application/octet-stream
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the token is sent to the platform's own host and to media_hosts alone" {
     local port=${SANDBOX##*:} host hosts
     while read -r hosts host; do
@@ -411,6 +411,7 @@ END
 
 # --- sizes, times ---
 
+# bats test_tags=long
 @test "a download of 100 MB is streamed, with at most 16 MB of memory" {
     local id
     id=$(have_media "\"size\":$LIMIT,\"mimeType\":\"video/mp4\"")
@@ -421,6 +422,7 @@ END
     assert_equal "$(log_of_request | jq .bytes_out)" "$LIMIT"
 }
 
+# bats test_tags=long
 @test "a transfer is aborted after 30 s without a byte, and not before, whatever its total time" {
     local id
     id=$(have_media '"size":40')
@@ -458,7 +460,7 @@ assert_stalled() {
     assert_upstream_ms 30000 32000
 }
 
-# bats test_tags=route,each
+# bats test_tags=route,each,long
 @test "a client that closes the connection ends the download" {
     local path
     path=/v2/media/$(have_media "\"size\":$LIMIT")/download

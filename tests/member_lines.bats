@@ -170,6 +170,7 @@ lines_of() { # MEMBER-ID
     assert_json '.data.member.scopes | sort' '["basic","inbox","read","self","send","team"]'
 }
 
+# bats test_tags=long
 @test "an admin with lines gives no other ones, neither to members nor in invitations nor to tokens" {
     local ids
     have_ben admin
@@ -197,6 +198,7 @@ lines_of() { # MEMBER-ID
     assert_success
 }
 
+# bats test_tags=long
 @test "an admin with lines changes no member and nothing else that has another one" {
     local lines token
     have_ben admin

@@ -228,6 +228,7 @@ waiting=true&limit=1 ["wamid.a"]'
     assert_json '[.data.inbox.unread, .data.hidden]' '[4,[]]'
 }
 
+# bats test_tags=long
 @test "a member with lines and own threads sees what both limits leave" {
     local line
     make_line ''

@@ -29,7 +29,7 @@ found() { # Q [MORE]: the wamids, in the order of the answer
     value '.data.items | map(.wamid) | join(" ")'
 }
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "GET /v2/messages finds messages that have all words, with their threads" {
     make_user
     writes wamid.f1 "$A" 1780000000 'I want a refund for the lamp' Ann
@@ -65,6 +65,7 @@ found() { # Q [MORE]: the wamids, in the order of the answer
     assert_equal "$(found 'مکتبه علی')" wamid.q5
 }
 
+# bats test_tags=long
 @test "captions, files, titles, locations, contacts, templates and answers to flows are compared" {
     local answers
     make_user
@@ -103,6 +104,7 @@ found() { # Q [MORE]: the wamids, in the order of the answer
     assert_equal "$(found 'parameter-word order_word')" wamid.k1
 }
 
+# bats test_tags=long
 @test "the pages of a search have every message once" {
     local i wanted
     make_user
@@ -160,6 +162,7 @@ found() { # Q [MORE]: the wamids, in the order of the answer
     done
 }
 
+# bats test_tags=long
 @test "no message of another user is found, not even by a cursor in its thread" {
     local thread cursor
     make_user
@@ -176,7 +179,7 @@ found() { # Q [MORE]: the wamids, in the order of the answer
     assert_error 404 NOT_FOUND
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "one answer compares 20,000 messages, and says how far it came" {
     local thread i
     make_user

@@ -117,12 +117,14 @@ check_fields() { # PATH FULL <FIELDS
 
 # --- 4.3: the routes, each with the bytes sent to the platform ---
 
+# bats test_tags=long
 @test "send/text (spec 4.3)" {
     assert_sends text '"text":"Hello"' ',"type":"text","text":{"body":"Hello"}'
     assert_sends text '"text":" \t"' ',"type":"text","text":{"body":" \t"}'
     check_fields text "{$who,\"text\":\"x\"}" <<<'text string required'
 }
 
+# bats test_tags=long
 @test "send/media: image, video, audio, document (spec 4.3)" {
     local type
     for type in image video document; do
@@ -143,7 +145,7 @@ END
     )
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/media: exactly one of mediaId and link; the platform gets the link unchanged" {
     local link='"link":"https:\/\/example.com\/a%20b?c=1&d=\u0065#f"' long url type
     for type in image video document; do
@@ -187,7 +189,7 @@ END
     assert_sends media '"media":{"type":"document","mediaId":"7001","caption":"A","filename":"f.pdf"}' ',"type":"document","document":{"id":"7001","filename":"f.pdf","caption":"A"}'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/sticker: exactly one of mediaId and link" {
     assert_sends sticker '"sticker":{"mediaId":"7001"}' ',"type":"sticker","sticker":{"id":"7001"}'
     assert_sends sticker '"sticker":{"link":"https://example.com/a.webp","caption":"c"}' \
@@ -217,7 +219,7 @@ location.address string optional
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/contacts: the platform gets the declared members under its own names, in their order" {
     local all='{"name":{"formattedName":"A B","firstName":"A","lastName":"B","middleName":"M","suffix":"S","prefix":"P"},"phones":[{"phone":"+1","type":"Home","waId":"1"},{"phone":"+2"}],"emails":[{"email":"a@b","type":"Work"}],"urls":[{"url":"https://b","type":"Company"}],"addresses":[{"street":"1","city":"C","state":"S","zip":"Z","country":"N","countryCode":"us","type":"Home"}],"org":{"company":"C","department":"D","title":"T"},"birthday":"1999-01-23"}'
     assert_sends contacts '"contacts":[{"x":1,"name":{"formattedName":"A\u00e9"}},{"phones":[],"name":{"lastName":"L","formattedName":"B","x":1},"birthday":"2000-12-31"}]' \
@@ -271,7 +273,7 @@ END
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/catalog-message (spec 4.3)" {
     assert_sends interactive/catalog-message '"bodyText":"B"' ',"type":"interactive","interactive":{"type":"catalog_message","body":{"text":"B"},"action":{"name":"catalog_message"}}'
     assert_sends interactive/catalog-message '"thumbnailProductRetailerId":"t","footerText":"F","bodyText":"B"' ',"type":"interactive","interactive":{"type":"catalog_message","body":{"text":"B"},"footer":{"text":"F"},"action":{"name":"catalog_message","parameters":{"thumbnail_product_retailer_id":"t"}}}'
@@ -282,7 +284,7 @@ thumbnailProductRetailerId string optional
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/product (spec 4.3)" {
     assert_sends interactive/product '"catalogId":"c","productRetailerId":"p"' ',"type":"interactive","interactive":{"type":"product","action":{"catalog_id":"c","product_retailer_id":"p"}}'
     assert_sends interactive/product '"footerText":"F","bodyText":"B","productRetailerId":"p","catalogId":"c"' ',"type":"interactive","interactive":{"type":"product","body":{"text":"B"},"footer":{"text":"F"},"action":{"catalog_id":"c","product_retailer_id":"p"}}'
@@ -294,7 +296,7 @@ footerText string optional
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/product-list (spec 4.3)" {
     assert_sends interactive/product-list '"catalogId":"c","headerText":"H","bodyText":"B","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"}]}]' ',"type":"interactive","interactive":{"type":"product_list","header":{"type":"text","text":"H"},"body":{"text":"B"},"action":{"catalog_id":"c","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"}]}]}}'
     assert_sends interactive/product-list '"sections":[{"product_items":[{"product_retailer_id":"p"},{"x":1,"product_retailer_id":"q"}],"title":"T"},{"title":"U","product_items":[{"product_retailer_id":"r"}]}],"footerText":"F","bodyText":"B","headerText":"H","catalogId":"c"' ',"type":"interactive","interactive":{"type":"product_list","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"catalog_id":"c","sections":[{"title":"T","product_items":[{"product_retailer_id":"p"},{"product_retailer_id":"q"}]},{"title":"U","product_items":[{"product_retailer_id":"r"}]}]}}'
@@ -327,7 +329,7 @@ cards.2.productRetailerId string required
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/button: sent as reply buttons (spec 4.3)" {
     assert_sends interactive/button '"bodyText":"B","buttons":[{"id":"i","title":"T"}]' ',"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}}]}}'
     assert_sends interactive/button '"buttons":[{"title":"T","id":"i"},{"id":"j","title":"U"},{"id":"k","title":"V"}],"bodyText":"B"' ',"type":"interactive","interactive":{"type":"button","body":{"text":"B"},"action":{"buttons":[{"type":"reply","reply":{"id":"i","title":"T"}},{"type":"reply","reply":{"id":"j","title":"U"}},{"type":"reply","reply":{"id":"k","title":"V"}}]}}'
@@ -346,7 +348,7 @@ footerText string optional
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/list (spec 4.3)" {
     assert_sends interactive/list '"bodyText":"B","buttonText":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]' ',"type":"interactive","interactive":{"type":"list","body":{"text":"B"},"action":{"button":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R"}]}]}}'
     assert_sends interactive/list '"sections":[{"rows":[{"description":"D","title":"R","id":"i"},{"id":"j","title":"S"}],"title":"T"},{"title":"U","rows":[{"id":"k","title":"V"}]}],"footerText":"F","headerText":"H","buttonText":"Go","bodyText":"B"' ',"type":"interactive","interactive":{"type":"list","header":{"type":"text","text":"H"},"body":{"text":"B"},"footer":{"text":"F"},"action":{"button":"Go","sections":[{"title":"T","rows":[{"id":"i","title":"R","description":"D"},{"id":"j","title":"S"}]},{"title":"U","rows":[{"id":"k","title":"V"}]}]}}'
@@ -366,7 +368,7 @@ sections.1.rows.0.description string optional
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/cta-url: a button that opens a URL" {
     assert_sends interactive/cta-url '"url":"https:\/\/example.com","buttonText":"Go","bodyText":"B"' \
         ',"type":"interactive","interactive":{"type":"cta_url","body":{"text":"B"},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https:\/\/example.com"}}}'
@@ -388,7 +390,7 @@ END
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/flow: opens a flow of the platform; its token and its data are sent unchanged" {
     local flow=',"type":"interactive","interactive":{"type":"flow","body":{"text":"B"},"action":{"name":"flow","parameters":{"flow_message_version":"3","flow_id":"7002","flow_cta":"Go"'
     assert_sends interactive/flow '"flowId":"7002","buttonText":"Go","bodyText":"B"' "$flow}}}"
@@ -420,7 +422,7 @@ END
     assert_error 400 VALIDATION_ERROR 'Parameter value is not valid'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/location-request: asks for a location; locationRequest is for the dispatcher alone" {
     local upstream=',"type":"interactive","interactive":{"type":"location_request_message","body":{"text":"B"},"action":{"name":"send_location"}}'
     assert_sends interactive/location-request '"bodyText":"B"' "$upstream"
@@ -457,7 +459,7 @@ savedAddresses.0.value object required
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send/interactive/media-carousel: cards of media, each with a URL or with reply buttons" {
     local card='{"media":{"type":"image","link":"https://x/"},"url":"https://y/","buttonText":"Go"}'
     local replies='{"media":{"type":"image","link":"https://x/"},"buttons":[{"id":"i","title":"T"}]}'
@@ -635,7 +637,7 @@ END
     assert_untouched
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a body with a million errors is 400 with a bounded list of issues" {
     local before
     before=$(recorded)
@@ -711,7 +713,7 @@ contacts contacts
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send: the first condition of the table wins, and of the interactive kinds the catalog message is the last" {
     local order=(text media location product cards products buttons list url flow where address panels thumbnail
         reaction sticker contacts) i j number=0
@@ -757,7 +759,7 @@ END
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "send: no condition matches: 400 with the message Unsupported message payload. and all kinds (spec 4.3)" {
     local text before
     before=$(recorded)
@@ -883,7 +885,7 @@ END
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a BSUID in to, in upper or lower case, is 400: the platform would lose the message (spec 2.3)" {
     local bsuid before
     before=$(recorded)
@@ -1037,6 +1039,7 @@ END
 
 # --- 5.6: phoneNumberId ---
 
+# bats test_tags=long
 @test "a missing phoneNumberId is 400 as the only issue, before all other fields (spec 5.6)" {
     local path
     for path in text media location '' interactive/list; do
@@ -1053,7 +1056,7 @@ END
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a phoneNumberId of another user is 403 FORBIDDEN (spec 5.6)" {
     local before id mine=$LINE
     make_user OTHER_
@@ -1173,6 +1176,7 @@ END
     assert_equal "$(sent_count)" 2
 }
 
+# bats test_tags=long
 @test "the checks come in their order: path, method, token, plan, size, type, JSON, line, fields, block (spec 5)" {
     local large=$BATS_TEST_TMPDIR/large plain='Content-Type: text/plain' before
     make_user
@@ -1530,7 +1534,7 @@ END
     assert_untouched
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "JSON in another encoding than UTF-8, or with other bytes before or after it, is 400" {
     local encoding before bytes file=$BATS_TEST_TMPDIR/around
     before=$(recorded)
@@ -1548,7 +1552,7 @@ END
     assert_untouched
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a JSON value that is not an object is 400" {
     local text before
     before=$(recorded)
@@ -1577,7 +1581,7 @@ END
     assert_untouched
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "deep nesting and very many values are 400, never a crash" {
     local before deep
     printf -v deep '[%.0s' {1..127}
@@ -1599,7 +1603,7 @@ END
     assert_untouched
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "strings and numbers are sent byte for byte" {
     local text number
     fault '{"times":0,"status":200,"body":"{\"messages\":[{\"id\":\"wamid.bytes\"}]}"}'
@@ -1651,7 +1655,7 @@ answer_with() {
     sandbox POST faults "@$BATS_TEST_TMPDIR/fault" >/dev/null
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "401, 403 and 404 keep their status, other 4xx are 400, details are the platform's bytes (spec 7)" {
     local upstream expected code payload before
     before=$(recorded)
@@ -1691,7 +1695,7 @@ END
     assert_equal "$(recorded)" "$before"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the platform's errors are passed on: token, permission, parameter, rate, outage (spec 7)" {
     local code expected error
     while read -r code expected error; do
@@ -1723,6 +1727,7 @@ END
     assert_error 400 VALIDATION_ERROR
 }
 
+# bats test_tags=long
 @test "the message of a frequent error is the platform's, followed by what to do" {
     local code part count=0
     while read -r code part; do
@@ -1759,6 +1764,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "an error of the platform without content has a message of ours and no details (spec 2.1)" {
     local answer said
     for answer in null '{}' '[]' '""' ' { } ' $'[\n]' $'\r\n' ' '; do
@@ -1837,7 +1843,7 @@ END
     assert_equal "$(sent_count)" 1
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a 200 that is not a send result is 502: the outcome is unknown (spec 7)" {
     local answer before
     before=$(recorded)
@@ -1865,6 +1871,7 @@ END
     assert_equal "$(recorded)" "$before"
 }
 
+# bats test_tags=long
 @test "transport failures are 502 INTERNAL_ERROR, and a send is never repeated (spec 7)" {
     local failure before
     before=$(recorded)
@@ -1887,6 +1894,7 @@ END
     assert_success
 }
 
+# bats test_tags=long
 @test "a large answer of less than 16 MB, and a slow one, are passed on" {
     local large=$BATS_TEST_TMPDIR/large-answer
     { printf '{"messages":[{"id":"wamid.large"}],"x":"'; head -c 3000000 /dev/zero | tr '\0' z; printf '"}'; } >"$large"
@@ -1951,7 +1959,7 @@ END
     assert_sent "$up,\"type\":\"text\",\"text\":{\"body\":\"x\"}}"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "an Idempotency-Key with another body or route is 422, and keys of different users are independent" {
     local key="key-$RANDOM$RANDOM"
     send text "{$who,\"text\":\"x\"}" -H "Idempotency-Key: $key"
@@ -2112,6 +2120,7 @@ now_ms() {
     date +%s%3N
 }
 
+# bats test_tags=long
 @test "a request whose body arrives slowly does not turn a running request into one of unknown outcome" {
     local key="key-$RANDOM$RANDOM" arrived
     begin_slowly "{$who,\"text\":\"x\"}"
@@ -2267,6 +2276,7 @@ lose_record() {
 
 # --- transport ---
 
+# bats test_tags=long
 @test "other paths below /v2/messages are 404, with a token or without (spec 7)" {
     local path
     assert_no_other_paths /v2/messages/send/text

@@ -49,7 +49,7 @@ route_sample() { # METHOD ROUTE STATUS
 
 # --- what is counted ---
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "each request is counted once, by method, template of the route, and status" {
     local health me refused unknown other
     health=$(route_sample GET /v2/health 200) me=$(route_sample GET /v2/me 200)
@@ -78,7 +78,7 @@ route_sample() { # METHOD ROUTE STATUS
     assert_added other "$other" 1
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "64 requests at once of two programs are all counted, and so are their durations" {
     local health me timed='switchboard_request_duration_seconds'
     local count="${timed}_count{method=\"GET\",route=\"/v2/health\"}"
@@ -251,6 +251,7 @@ have_send() {
     ((${age%.*} >= 90 && ${age%.*} < 190)) || fail "$age"
 }
 
+# bats test_tags=long
 @test "at most 10,000 pending events are counted" {
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100)
         INSERT INTO outbox (id, user_id, sequence, type, body, state, next_attempt_at, created_at)
@@ -262,6 +263,7 @@ have_send() {
 }
 
 @test "without a database the counters are readable, and the metrics that need it are left out" {
+    request GET /v2/health
     take_database_away
     scrape
     bring_database_back
@@ -363,7 +365,7 @@ assert_reported() { # [TEXT]
     fi
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a file that is damaged, cut, of another version or foreign is renamed once, and counting goes on" {
     local damage
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
@@ -387,7 +389,7 @@ assert_reported() { # [TEXT]
     rm "$METRICS.replaced"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "64 requests at once that find a damaged file replace it once and lose no count" {
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
     truncate -s 1000 "$METRICS"
@@ -416,7 +418,7 @@ assert_reported() { # [TEXT]
     assert_reported
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a file that cannot be used is reported, and requests work without counters" {
     [[ $TRANSPORT != fcgi ]] || skip 'a process of a pool has mapped the file already'
     rm "$METRICS"
@@ -467,7 +469,7 @@ assert_reported() { # [TEXT]
     write_config
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a file that is cut while processes have mapped it costs no request" {
     truncate -s 0 "$METRICS"
     request_many 32 GET /v2/health
@@ -479,6 +481,7 @@ assert_reported() { # [TEXT]
     assert_equal "$(value_of switchboard_metrics_up)" 1
 }
 
+# bats test_tags=long
 @test "64 requests get 64 answers" {
     request_many 64 GET /metrics
     assert_equal "$(statuses)" '64 200'
@@ -516,7 +519,7 @@ have_all_metrics() {
     have_send due queued 1
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the dashboard is valid JSON, and every metric that it or an alert uses exists" {
     local used name
     have_all_metrics
@@ -567,7 +570,7 @@ doctor_says() {
         <<<"$output" >/dev/null || fail "$output"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "doctor says whether metrics_file can be used, and what to do if not, and changes nothing" {
     scrape
     doctor_says ok "$METRICS can be used"

@@ -186,6 +186,7 @@ $DB.before-v$next" ]] || fail "$output"
 }
 
 # Before the first release the tables of version 1 change; databases had the versions 1 to 7 before.
+# bats test_tags=long
 @test "a database of a development version is refused with what to do, and not changed" {
     local old
     sed "s|$STACK|$BATS_TEST_TMPDIR|" "$SWITCHBOARD_CONFIG" >"$BATS_TEST_TMPDIR/other.conf"
@@ -203,6 +204,7 @@ $DB.before-v$next" ]] || fail "$output"
     switchboard user list
 }
 
+# bats test_tags=long
 @test "the comparison detects a changed column, check, reference, index, default, STRICT and version" {
     local fresh=$BATS_TEST_TMPDIR/fresh change number=0
     sqlite3 -bail "$fresh" <"$root/schema.sql"

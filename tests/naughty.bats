@@ -4,6 +4,7 @@
 # of these thousands of requests starts a program, one of eight is sent; with TEST_FULL, all.
 # transports: cgi fcgi
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/routes
 load helpers/session

@@ -163,6 +163,7 @@ prefers() {
     assert_equal "$(db 'SELECT count(*) FROM opt_out')" 0
 }
 
+# bats test_tags=long
 @test "a campaign with marketing leaves out who has opted out, and one without does not" {
     start_sender
     opt_out '"to":"15552000002"'
@@ -184,6 +185,7 @@ prefers() {
     assert_equal "$(outcomes)" '15552000002 suppressed opted_out'
 }
 
+# bats test_tags=long
 @test "an opt-out counts for all identities of the person, and ends by each of them" {
     local phone=15552010001 user=US.p10001
     take "$(payload "$(inbound wamid.both $phone $user)")"
@@ -204,6 +206,7 @@ prefers() {
     assert_equal "$(outcomes)" "$phone accepted -"
 }
 
+# bats test_tags=long
 @test "no send to a person is posted after the opt-out in the middle of a campaign was answered" {
     local people last=15552020059 i
     for ((i = 0; i < 60; i++)); do people+=(155520200"$(printf %02d $i)"); done
@@ -218,6 +221,7 @@ prefers() {
     assert_equal "$(outcomes | wc -l)" 60
 }
 
+# bats test_tags=long
 @test "131050 in the answer to a queued send opts the person out" {
     sandbox POST faults '{"match":{"path":"/messages"},"code":131050,"times":1}' >/dev/null
     start_sender

@@ -47,6 +47,7 @@ queued() {
     assert_text .data.id "$out"
 }
 
+# bats test_tags=long
 @test "every route that sends a message queues it with respond-async, or with sendAt and validFor" {
     local count=0 at
     at=$(moment '+1 hour')
@@ -159,6 +160,7 @@ is_past() { # TIME: over for more than a minute
     (($(date +%s) > $(date -d "$1" +%s) + 61))
 }
 
+# bats test_tags=long
 @test "a repeated key is answered with the stored answer after sendAt has passed, and queues nothing" {
     local at first state
     eventually queued_late
@@ -488,6 +490,7 @@ ids() {
     assert_json '.data.items[0].message' null
 }
 
+# bats test_tags=long
 @test "a list does not read the bodies of its rows: a page of rows of 2 MB is small" {
     local i query
     for i in {1..20}; do queue "$i"; done

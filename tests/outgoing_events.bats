@@ -158,6 +158,7 @@ forget_events() {
     assert_equal "$(db 'SELECT count(report_at) FROM outgoing')" 0
 }
 
+# bats test_tags=long
 @test "couriers that run at once report each send once" {
     local i
     for i in {1..60}; do queue "$i"; done

@@ -95,6 +95,7 @@ warns_of_silence() {
     db "UPDATE line SET is_coexisting = 0 WHERE id = '$line_id'"
 }
 
+# bats test_tags=long
 @test "the warnings follow plan, lines, accounts, webhook, events and courier" {
     local now
     now=$(date +%s)000
@@ -216,6 +217,7 @@ used() {
     db "INSERT INTO usage VALUES ('$user', $(($(date -ud "$1 $2:00" +%s) / 3600)), '$3', '$4', $5)"
 }
 
+# bats test_tags=long
 @test "the answer has every day of the period, their sums, and the numbers of the CLI" {
     used 2026-03-01 00 "$line_id" in 1
     used 2026-03-01 23 "$line_id" in 2
@@ -360,6 +362,7 @@ ring_of() {
     refute grep -v '^[45]' "$BATS_TEST_TMPDIR/statuses"
 }
 
+# bats test_tags=long
 @test "requestId finds one request, and limit and after lead through all of them, once each" {
     local number
     for number in 1 2 3 4 5 6 7; do
@@ -386,6 +389,7 @@ ring_of() {
     done
 }
 
+# bats test_tags=long
 @test "256 requests at once are all recorded, each whole" {
     local number
     request_many 256 GET /v2/me --as "$TOKEN"

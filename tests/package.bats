@@ -23,6 +23,7 @@ setup() {
     assert_equal "$(sed -n '1s/^switchboard (\([^)]*\)).*/\1/p' debian/changelog)" "$product"
 }
 
+# bats test_tags=long
 @test "the build dependencies are the libraries that make installs" {
     local packages depends
     packages=$(make -s -p -n -q help | sed -n 's/^PACKAGES := //p' | tr -s ' ' '\n' |
@@ -70,6 +71,7 @@ preinst() {
     assert_equal "$status" 1
 }
 
+# bats test_tags=long
 @test "the rules and the files that they name exist" {
     local file
     make -s -n -f debian/rules override_dh_auto_install | grep -q 'install ARCH=[a-z0-9]* DESTDIR='

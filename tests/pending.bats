@@ -113,6 +113,7 @@ metric() { # NAME
     assert_stored away
 }
 
+# bats test_tags=long
 @test "the database is locked for longer than 5 s: a resident courier stores the send afterwards" {
     start_courier
     begin_held send locked
@@ -290,7 +291,7 @@ on_small_disk() {
     assert_nothing_sent
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a full disk: a send that began has room for its record, and a later one is not sent" {
     [[ $TRANSPORT == direct ]] || skip 'the web server is outside of the mount namespace'
     unshare -rm true 2>/dev/null || skip 'no mount namespace can be created here'

@@ -205,6 +205,7 @@ assert_refused() {
     assert_equal "$(stored)" "$before"
 }
 
+# bats test_tags=long
 @test "a message of 3 MB is stored and put into its event byte for byte" {
     payload "$(inbound wamid.1 $P1 $B1 '"type":"text","text":{"body":"@"}')" >"$BATS_TEST_TMPDIR/short"
     head -c 3000000 /dev/zero | tr '\0' a >"$BATS_TEST_TMPDIR/long"
@@ -230,7 +231,7 @@ assert_refused() {
     assert_equal "$(stored)" "$before"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "valid JSON of another shape is 200 and stores nothing" {
     local text before
     before=$(stored)
@@ -430,6 +431,7 @@ person() {
     assert_events message.received lead.created/new_contact message.received
 }
 
+# bats test_tags=long
 @test "the same payload 64 times concurrently is stored once" {
     payload "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 '' $B1)" "$(inbound wamid.3 $P1 $B1)" \
         "$(status_of wamid.4 sent "$(to_both $P1 $B1)")" >"$BATS_TEST_TMPDIR/webhook"
@@ -444,6 +446,7 @@ person() {
     assert_no_update_twice
 }
 
+# bats test_tags=long
 @test "1,000 updates in one payload are stored once each, in order" {
     local number messages=() statuses=()
     for ((number = 1; number <= 900; number++)); do
@@ -479,7 +482,7 @@ person() {
     assert_events message.received lead.created/new_contact
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the contacts of a phone and a BSUID merge when one payload carries both" {
     local older thread
     take "$(payload "$(inbound wamid.1 $P1 '')")"
@@ -561,13 +564,13 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
         "$older|${5}"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a number change with the old and the new user id" {
     check_change $P2/$B2 "$(system wamid.s $P1 "\"body\":\"User Ann changed from $P1 to $P2\",\"wa_id\":\"$P2\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"type\":\"user_changed_number\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 $P2 $B2)" "number_change|$P1|$B1"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "an id change with the old and the new user id, and no phone" {
     check_change $P1/$B2 "$(system wamid.s '' "\"body\":\"User Ann changed their user id\",\"user_id\":\"$B2\",\"previous_user_id\":\"$B1\",\"parent_user_id\":\"$PARENT2\",\"previous_parent_user_id\":\"$PARENT\",\"type\":\"user_changed_user_id\"")" \
         "$(inbound wamid.1 $P1 $B1)" "$(inbound wamid.2 '' $B2)" "user_id_update|$P1|$B1"
@@ -585,13 +588,13 @@ check_change() { # EXPECTED-CONTACT CHANGE BEFORE AFTER
         "$(inbound wamid.1 '' $B1)" "$(inbound wamid.2 $P1 $B2)" "user_id_update|$P1|$B1"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a number change from before user ids" {
     check_change $P2/none "$(system wamid.s $P1 "\"body\":\"User Ann changed from $P1 to $P2\",\"wa_id\":\"$P2\",\"type\":\"user_changed_number\"")" \
         "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 $P2 '')" "number_change|$P1|"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a number change of the oldest format" {
     check_change $P2/none "$(system wamid.s $P1 "\"body\":\"Ann changed from $P1 to $P2\",\"new_wa_id\":\"$P2\",\"type\":\"customer_changed_number\"")" \
         "$(inbound wamid.1 $P1 '')" "$(inbound wamid.2 $P2 '')" "number_change|$P1|"
@@ -637,7 +640,7 @@ owner_of() {
         JOIN contact c ON c.id = t.contact_id WHERE c.account_id = '$ACCOUNT' AND m.wamid = '$1'"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a phone alone is of the person who was last shown with it, whenever the payload arrives" {
     take_after 0 wamid.1 $B1
     take_after 10 wamid.2 ''
@@ -911,7 +914,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_messages 'wamid.1 in text received'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a status of an unknown message creates its record, and the content is added later" {
     take "$(payload "$(status_of wamid.1 delivered "$(to_both $P1 $B1)" "$(card $P1 $B1)")")"
     assert_only_contact $P1/$B1
@@ -923,7 +926,7 @@ failure='"errors":[{"code":131047,"title":"Re-engagement message","message":"Re-
     assert_no_events
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "message.status events are sent only when enabled, with the platform's bytes" {
     local sent="\"recipient_id\":\"$P1\",\"recipient_user_id\":\"$B1\",\"biz_opaque_callback_data\":\"\\u00e4\\/\""
     take "$(payload "$(status_of wamid.1 sent "$sent")")"
@@ -979,7 +982,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_events message.received
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the media of history placeholders are added to them, in either order" {
     local media
     media=$(change history "\"contacts\":[$(card $P1 $B1)],\"messages\":[$(message wamid.1 $P1 '' '"type":"image","image":{"id":"41"}'),{\"from\":\"15550100001\",\"to\":\"$P1\",\"id\":\"wamid.2\",\"timestamp\":\"1760000200\",\"type\":\"video\",\"video\":{\"id\":\"42\"}}]")
@@ -1062,7 +1065,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_equal "$(grep '/platform/webhook' "$LOG" | tail -n 1 | jq -c '[.stored, .not_ours, .events]')" '[1,4,2]'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "updates for our line under another account's id are logged and skipped, and doctor reports it" {
     local own before
     make_user OTHER_
@@ -1104,7 +1107,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
     assert_equal "$(events .data.wabaid | sort -u)" "\"$WABA\""
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "without a configured webhook there are no events, and later no lead for contacts known before" {
     local number
     make_user OTHER_
@@ -1139,7 +1142,7 @@ old_out() { # ID TIME TYPE-AND-MORE STATUS
 
 # --- leads ---
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "lead.created is sent once per contact and source" {
     local referral='"source_url":"https:\/\/fb.me\/x","source_type":"ad","ctwa_clid":"A"' lead
     lead='{"id":"wamid.2","event_name":"LeadSubmitted","timestamp":1780000000,"ctwa_clid":"A\/"}'
@@ -1273,7 +1276,7 @@ template_states() {
     assert_equal "$(template_states)" 'APPROVED||||1780000050000|'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "template.status events are sent only when selected, with what changed and the platform's bytes" {
     local state_field=message_template_status_update
     take "$(template_change 1780000100 $state_field '"event":"APPROVED","reason":"NONE"')"
@@ -1323,6 +1326,7 @@ assert_later() {
     [[ $(header Retry-After) =~ ^[1-9][0-9]*$ ]] || fail_answer "expected a Retry-After"
 }
 
+# bats test_tags=long
 @test "a database locked for 10 s is 503, and the platform's retry is then accepted" {
     local before
     before=$(stored)

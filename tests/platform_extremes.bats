@@ -104,7 +104,7 @@ sweep() {
     done
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "4 MB of any validly signed payload are stored or kept, at a small multiple of the cost of 10,000 messages" {
     [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
     shapes empty_messages messages_of_one_contact messages_of_one_card a_card_for_each_message \
@@ -113,7 +113,7 @@ sweep() {
         too_deep merges_into_an_older merges_of_a_large_message | sweep $MOST_BYTES
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the largest number of updates of every kind is stored or kept as a refusal at a bounded cost" {
     [[ $TRANSPORT == direct ]] || skip 'the processor time is that of the executable itself'
     shapes 10000_people statuses members_beside_the_statuses members_of_a_profile entries_of_others \
@@ -140,6 +140,7 @@ sweep() {
     done
 }
 
+# bats test_tags=long
 @test "the most expensive payload stays below the web server's limit of processor time" {
     local shape
     for shape in a_card_for_each_message messages_of_one_card merges_of_a_large_message a_long_name_of_many_messages; do
@@ -220,7 +221,7 @@ has_messages() {
     [[ $(db "SELECT count(*) FROM message m JOIN line l ON l.id = m.line_id WHERE l.phone_number_id = '$LINE'") != 0 ]]
 }
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "a batch is stored for a user with a thousand webhooks, whatever was interrupted meanwhile" {
     local count=150 process next posts took
     [[ -z ${TEST_FULL-} ]] || count=1000
@@ -245,6 +246,7 @@ has_messages() {
     assert_in_order $count
 }
 
+# bats test_tags=long
 @test "10,000 updates are stored, each once; 10,001 are kept as a refusal, and none of them is stored" {
     local before posts took
     extreme typed_messages_of_one_contact $MOST_BYTES 10000
@@ -265,7 +267,7 @@ has_messages() {
     switchboard refusal drop "$(refusal_id)" >/dev/null
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a repeated refused payload is counted, doctor reports it, and retry stores it once" {
     local id
     extreme typed_messages_of_one_contact $MOST_BYTES 10500

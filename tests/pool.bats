@@ -58,6 +58,7 @@ assert_all_served() {
     eventually has_other_children "$pool" 3 "$before"
 }
 
+# bats test_tags=long
 @test "the socket is accessible to its owner and group alone" {
     start_pool 1 -- "$OUT/cgi-bin/health"
     assert_equal "$(stat -c %a "$BATS_TEST_TMPDIR/s")" 660
@@ -77,6 +78,7 @@ assert_all_served() {
     pool=''
 }
 
+# bats test_tags=long
 @test "the processes of a killed pool end, and its socket does not stop the next pool from starting" {
     start_pool 2 -- "$OUT/cgi-bin/health"
     eventually has_children "$pool" 2
@@ -91,6 +93,7 @@ assert_all_served() {
     eventually has_children "$pool" 2
 }
 
+# bats test_tags=long
 @test "two pools cannot share a socket" {
     start_pool 1 -- "$OUT/cgi-bin/health"
     run "$OUT/tools/pool" --socket "$BATS_TEST_TMPDIR/s" --processes 1 -- "$OUT/cgi-bin/health"
@@ -99,6 +102,7 @@ assert_all_served() {
     kill -0 "$pool"
 }
 
+# bats test_tags=long
 @test "a program that ends at once is restarted with growing delays" {
     local starts=$BATS_TEST_TMPDIR/starts number at
     printf '#!/bin/sh\ndate +%%s%%3N >>%s\nexit 3\n' "$starts" >"$BATS_TEST_TMPDIR/dies"
@@ -116,6 +120,7 @@ assert_all_served() {
     assert_logged warn "$BATS_TEST_TMPDIR/dies: process ended with status 3"
 }
 
+# bats test_tags=long
 @test "a program that cannot be run is logged with the reason" {
     printf 'x' >"$BATS_TEST_TMPDIR/unfit"
     start_pool 1 -- "$BATS_TEST_TMPDIR/unfit"
@@ -149,6 +154,7 @@ assert_all_served() {
     assert_equal "$status $output" "0 $("$OUT/tools/switchboard" --version | head -n 1)"
 }
 
+# bats test_tags=long
 @test "SIGTERM to every process under load fails no request" {
     ask_for_version 3
     local round child
@@ -173,6 +179,7 @@ assert_all_served() {
     assert_all_served
 }
 
+# bats test_tags=long
 @test "a new file of the program replaces every process and fails no request" {
     local home=$BATS_TEST_TMPDIR/home before pool_pid
     "$root/tools/private-apache" stop --dir "$STACK/apache"
@@ -190,6 +197,7 @@ assert_all_served() {
     assert_all_served
 }
 
+# bats test_tags=long
 @test "processes that end after every 5 requests fail no request" {
     "$root/tools/private-apache" stop --dir "$STACK/apache"
     start_apache --recycle 5
@@ -201,6 +209,7 @@ assert_all_served() {
     fi
 }
 
+# bats test_tags=long
 @test "a pool whose processes are all busy grows to its limit while connections wait" {
     start_pool 1 --max-processes 4 -- /bin/sleep 600
     eventually has_children "$pool" 1
@@ -215,6 +224,7 @@ assert_all_served() {
     kill "$client"
 }
 
+# bats test_tags=long
 @test "a pool that grew shrinks to its size when no connection waits" {
     start_pool 2 --max-processes 4 --calm 10 -- "$OUT/cgi-bin/health" # long enough to see 4
     eventually has_children "$pool" 2
@@ -233,6 +243,7 @@ assert_all_served() {
     ! grep 'ended with' "$BATS_TEST_TMPDIR/pool.log"
 }
 
+# bats test_tags=long
 @test "without its pool a route is 503 with Retry-After, and requests succeed when the pool is back" {
     local pid
     pid=$(pool_of version)
@@ -250,6 +261,7 @@ assert_all_served() {
     assert_success
 }
 
+# bats test_tags=long
 @test "a process killed during a request causes a 5xx in the envelope, and no other request fails" {
     fault '{"match":{"path":"/messages"},"times":0,"kind":"hang"}'
     (
@@ -291,6 +303,7 @@ ask_in_turn() { # PREFIX N
     printf 'output = "%s"\nsilent\nshow-error\nmax-time = 600\n' "$file"
 }
 
+# bats test_tags=long
 @test "requests with two tokens in the same processes do not get each other's data" {
     local turns=$BATS_TEST_TMPDIR/turns prefix n count=200 email other token line me
     make_user OTHER_
@@ -329,6 +342,7 @@ ask_in_turn() { # PREFIX N
     done
 }
 
+# bats test_tags=long
 @test "bodies of a million bytes and bodies without a length are limited as under CGI" {
     head -c 1500000 /dev/zero | tr '\0' ' ' >"$BATS_TEST_TMPDIR/wide"
     printf '{"phoneNumberId":"%s","to":"15551230000","text":"wide"}' "$LINE" >>"$BATS_TEST_TMPDIR/wide"
@@ -345,6 +359,7 @@ has_other_parent() {
     parent=$(pgrep -P "$pool" -x parent) && [[ $parent != "$1" ]]
 }
 
+# bats test_tags=long
 @test "with --fork one parent forks all processes, and a killed parent is replaced" {
     start_pool 3 --fork -- "$OUT/cgi-bin/health"
     eventually has_children "$pool" 3
@@ -385,6 +400,7 @@ has_other_parent() {
     assert_logged error "cannot run $BATS_TEST_TMPDIR/program: Exec format error"
 }
 
+# bats test_tags=long
 @test "with --idle no process runs before the first connection, and after a time without one" {
     "$root/tools/private-apache" stop --dir "$STACK/apache"
     : >"$STACK/apache/pool.log"
@@ -401,6 +417,7 @@ has_other_parent() {
     ! grep 'ended with' "$STACK/apache/pool.log"
 }
 
+# bats test_tags=long
 @test "a process that must end has more time for its request than Apache waits for the answer" {
     local grace answer unit
     grace=$("$OUT/tools/pool" --help | sed -n '/^  --grace /,/default/s/.*default: \([0-9]*\)$/\1/p')

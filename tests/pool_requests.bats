@@ -84,6 +84,7 @@ evil_requests() {
     SANDBOX=http://127.0.0.1:$(cat "$EVIL/port") sandbox GET requests | jq length
 }
 
+# bats test_tags=long
 @test "the parameters of a request do not select the configuration of any pool" {
     local pool count=0 more
     for pool in $(pools); do
@@ -145,6 +146,7 @@ evil_requests() {
     assert_equal "$(evil_requests)" 0
 }
 
+# bats test_tags=long
 @test "duplicate, huge and thousands of parameters end no process" {
     local pool name
     for pool in $(pools); do
@@ -160,6 +162,7 @@ evil_requests() {
     assert_pools_serve
 }
 
+# bats test_tags=long
 @test "malformed, truncated and aborted requests and other roles end no process" {
     local pool bytes role
     printf '\1\1\0\1\0\10\0\0\0\1\0\0\0\0\0\0\1\4\0\1\0\10\0\0\377\377\377\377\377\377\377\377' >"$STACK/lengths"
@@ -185,6 +188,7 @@ evil_requests() {
     assert_pools_serve
 }
 
+# bats test_tags=long
 @test "connections that stall during a request release their processes" {
     local bytes stalled=()
     for bytes in 4 20 20 100; do

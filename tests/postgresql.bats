@@ -92,6 +92,7 @@ no_password_shown() {
 
 # --- init ---
 
+# bats test_tags=long
 @test "init creates the schema with a role that owns the database, and a second init changes nothing" {
     run switchboard init
     assert_equal "$status" 0
@@ -131,6 +132,7 @@ no_password_shown() {
         sort | uniq -c | sed 's/^ *//')" $'1 created\n7 up to date'
 }
 
+# bats test_tags=long
 @test "init refuses the database of another program and does not change it" {
     db 'CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (1)'
     refused 'it belongs to another program and was not changed' switchboard init
@@ -153,11 +155,13 @@ no_password_shown() {
     assert_equal "$(db "SELECT to_regclass('schema_version') IS NULL")" t
 }
 
+# bats test_tags=long
 @test "init needs a schema in the search path" {
     db 'DROP SCHEMA public'
     refused "search_path names no schema that exists: CREATE SCHEMA public" switchboard init
 }
 
+# bats test_tags=long
 @test "texts are ordered by bytes, whatever the collation of the database" {
     make_database icu "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'"
     NAME=icu
@@ -170,6 +174,7 @@ no_password_shown() {
     assert_equal "$(db "SELECT string_agg(id, ' ' ORDER BY id) FROM \"user\"")" 'usr_B usr_a'
 }
 
+# bats test_tags=long
 @test "init refuses columns that another program has given another collation" {
     switchboard init
     db 'ALTER TABLE flow_token ALTER COLUMN token TYPE TEXT COLLATE "en-x-icu"' ||
@@ -177,6 +182,7 @@ no_password_shown() {
     refused 'columns have another collation than "C": ' switchboard init
 }
 
+# bats test_tags=long
 @test "a schema of the future is refused by init, the commands, the programs and doctor" {
     switchboard init
     db 'UPDATE schema_version SET version = 99'
@@ -214,6 +220,7 @@ next_switchboard() {
     "$HELPERS/next_switchboard" "$@"
 }
 
+# bats test_tags=long
 @test "a database of this version becomes what the next schema.sql creates, and keeps its rows" {
     local version next
     version=$(newest_schema)
@@ -242,6 +249,7 @@ next_switchboard() {
     refused "it has schema version $next, made by a newer program" switchboard user list
 }
 
+# bats test_tags=long
 @test "a migration that fails leaves the database as it was" {
     switchboard init
     switchboard user add a@example.org
@@ -253,6 +261,7 @@ next_switchboard() {
 }
 
 # Before the first release the tables of version 1 change; databases had the versions 1 to 7 before.
+# bats test_tags=long
 @test "a database of a development version is refused with what to do, and not changed" {
     local change
     switchboard init
@@ -271,6 +280,7 @@ next_switchboard() {
 
 # --- the role that reads ---
 
+# bats test_tags=long
 @test "GET /v2/me works with a role that may only read, which cannot write" {
     use "$(url_of "$NAME")" "database_reader = $(tcp_url_of "$NAME" reader)"
     run switchboard init
@@ -288,6 +298,7 @@ next_switchboard() {
     [[ $status == 1 && $output == *'permission denied for schema public'* ]] || fail "$output"
 }
 
+# bats test_tags=long
 @test "a program that only reads has read-only transactions, with the owner's role too" {
     switchboard init
     make_user
@@ -300,6 +311,7 @@ next_switchboard() {
     assert_success
 }
 
+# bats test_tags=long
 @test "a reader without the right to read is named by the log and by doctor" {
     use "$(url_of "$NAME")" "database_reader = $(url_of "$NAME" stranger)"
     sql "$MAIN" postgres 'ALTER ROLE stranger NOLOGIN'
@@ -344,6 +356,7 @@ fails_with() {
     refute grep -qF "$PASSWORD" "$LOG" "$body" "$headers"
 }
 
+# bats test_tags=long
 @test "a connection that fails is reported with its reason and without the password" {
     local unread='the URL is not one that libpq reads: postgresql://USER@HOST:PORT/NAME'
     local login=switchboard:$PASSWORD tcp=127.0.0.1:$PORT
@@ -370,6 +383,7 @@ port 1 failed: Connection refused;  Is the server running on that host|postgresq
 END
 }
 
+# bats test_tags=long
 @test "the password of SCRAM is taken from the URL, from a file that it names, or from PGPASSFILE" {
     local file=$BATS_TEST_TMPDIR/passfile
     printf '127.0.0.1:*:%s:switchboard:%s\n' "$NAME" "$PASSWORD" >"$file"
@@ -387,6 +401,7 @@ END
     rm "$file" # no secret may stay in the files of the suite
 }
 
+# bats test_tags=long
 @test "no command shows the password of the URL" {
     local command
     use "$(tcp_url_of "$NAME")" "database_reader = $(tcp_url_of "$NAME" reader)"
@@ -399,6 +414,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "a standby alone takes no writes, and with the primary's host beside it the programs work" {
     local standby=$BATS_TEST_TMPDIR/standby both
     switchboard init
@@ -416,6 +432,7 @@ END
     [[ $output == *'FAIL  database '*'a standby, which takes no writes: name the primary too'* ]] || fail "$output"
 }
 
+# bats test_tags=long
 @test "while no host of the URL is a primary, the log names the hosts and says what ends it" {
     local standby=$BATS_TEST_TMPDIR/standby primary=$BATS_TEST_TMPDIR/primary named
     switchboard init
@@ -428,6 +445,7 @@ END
     switchboard account list
 }
 
+# bats test_tags=long
 @test "a server that is older than version 15 is refused" {
     local port=$BATS_TEST_TMPDIR/port
     node "$root/tests/helpers/older_server.js" "$MAIN/.s.PGSQL.$PORT" "$port" >/dev/null 2>&1 3>&- &
@@ -441,6 +459,7 @@ END
 # --- texts that the server does not store ---
 
 # Bytes that are not UTF-8, in every text of a request that is stored or compared.
+# bats test_tags=long
 @test "invalid UTF-8 and NUL in paths, queries, headers and bodies never fail in the database" {
     local bad=$'\xff\xfe' value
     switchboard init
@@ -474,6 +493,7 @@ END
     refute grep -E 'PostgreSQL (22021|22P05|XX)' "$LOG"
 }
 
+# bats test_tags=long
 @test "an inbound payload with NUL in its texts is stored unchanged" {
     local name='A\u0000B' text='one\u0000two'
     switchboard init
@@ -487,6 +507,7 @@ END
     refute grep -q 'PostgreSQL 22' "$LOG"
 }
 
+# bats test_tags=long
 @test "invalid UTF-8 in an inbound payload is refused, and in ids of messages nothing is lost" {
     switchboard init
     make_user
@@ -499,6 +520,7 @@ END
     refute grep -q 'PostgreSQL 22' "$LOG"
 }
 
+# bats test_tags=long
 @test "a login stores a User-Agent with invalid UTF-8, each invalid byte as U+FFFD" {
     switchboard init
     make_user
@@ -509,6 +531,7 @@ END
     assert_equal "$(db 'SELECT agent FROM session')" $'a\uFFFD\uFFFDb'
 }
 
+# bats test_tags=long
 @test "a command refuses invalid UTF-8 in its values, or finds nothing" {
     local bad=$'\xff' command
     switchboard init
@@ -538,6 +561,7 @@ usage ${bad}@example.org
 END
 }
 
+# bats test_tags=long
 @test "with the SQL of doc/moving-to-postgresql.md the reader can use up nothing of the others" {
     local server=$BATS_TEST_TMPDIR/server statement
     make_server "$server"
@@ -585,6 +609,7 @@ uses_tls() {
         "host=127.0.0.1 port=$PORT user=switchboard dbname=$NAME sslmode=verify-ca sslrootcert=$STACK/authority.pem"
 }
 
+# bats test_tags=long
 @test "beyond this machine a server must prove its name, unless the URL says otherwise" {
     local url
     switchboard init
@@ -622,6 +647,7 @@ finds() { # TEXT URL
 
 # --- a server without room ---
 
+# bats test_tags=long
 @test "too many connections are 503 with Retry-After, and the log says why" {
     local number
     switchboard init
@@ -654,6 +680,7 @@ finds() { # TEXT URL
     assert_success
 }
 
+# bats test_tags=long
 @test "a full disk of the server fails requests without loss, and they succeed when there is room" {
     local small=$BATS_TEST_TMPDIR/small number acknowledged=0 refusals=0 ballast
     start_server_on_small_disk "$small" 48m
@@ -698,6 +725,7 @@ finds() { # TEXT URL
 
 # --- a pooler ---
 
+# bats test_tags=long
 @test "plain CGI works through pgbouncer by transaction" {
     local pool=$BATS_TEST_TMPDIR/pool url number
     start_pooler "$pool" "$MAIN"
@@ -738,6 +766,7 @@ sent_by() {
         sed -nE '/SET application_name/d; s/.* LOG:  (statement|execute) ?[^:]*: (.*)/\1 \2/p'
 }
 
+# bats test_tags=long
 @test "a new connection costs one statement before those of the request, also through a pooler" {
     local pool=$BATS_TEST_TMPDIR/pool session='statement SELECT CAST(extract(epoch' url pooled
     local text="{\"phoneNumberId\":\"%s\",\"to\":\"15551230001\",\"text\":\"x\"}"
@@ -775,6 +804,7 @@ rows_read() {
         END { print rows }'
 }
 
+# bats test_tags=long
 @test "the state of an event and the last hours of a line are found in few rows" {
     switchboard init
     texts_of "$root"/lib/store/{event/outbox_entry,count/usage}.c >"$BATS_TEST_TMPDIR/all"
@@ -829,6 +859,7 @@ found() {
     [[ $(found clock) =~ ^"warn this host's clock is "[45][0-9]{3}" ms ahead of the server's, which the programs use: set both by NTP"$ ]] || fail "$output"
 }
 
+# bats test_tags=long
 @test "doctor reports the state and the lag of standbys" {
     local standby=$BATS_TEST_TMPDIR/standby
     switchboard init
@@ -867,6 +898,7 @@ found() {
 
 # --- installation ---
 
+# bats test_tags=long
 @test "make install POSTGRESQL=1 installs these programs in place of the default ones" {
     local tree=$BATS_TEST_TMPDIR/tree program
     # what its recipe runs, after a build

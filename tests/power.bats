@@ -7,6 +7,7 @@
 # transports: cgi fcgi
 # needs: power
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/courier
 load helpers/webhook

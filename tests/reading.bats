@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # A program that only reads the database has no descriptor for writing to it, and still reads every commit.
 # transports: direct cgi fcgi
+# bats file_tags=long
 load helpers/all
 
 rename_account() { # NAME

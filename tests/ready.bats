@@ -126,6 +126,7 @@ refused() {
     assert_ready
 }
 
+# bats test_tags=long
 @test "a courier that never ran, or without a heartbeat for two minutes, is 503" {
     db 'DELETE FROM heartbeat'
     refused courier 'never run'
@@ -167,7 +168,7 @@ end_courier() { # SIGNAL
     wait "$courier" || true
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a courier that is ended in order is 503 at once, one that is killed or replaced is not" {
     db 'DELETE FROM heartbeat'
     start_a_courier
@@ -260,7 +261,7 @@ ok size=100m
 END
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a disk that is full, has no free inodes or is read-only is 503" {
     [[ $TRANSPORT == direct ]] || skip 'the disk of a mount namespace is not visible to the web server'
     unshare -rm true 2>/dev/null || skip 'no mount namespace can be created here'
@@ -273,6 +274,7 @@ END
     [[ $status == 0 && $output == *done ]] || fail "$output"
 }
 
+# bats test_tags=long
 @test "all failed checks are reported together" {
     local key=$STACK/secret.key
     mv "$key" "$key.away"
@@ -285,7 +287,7 @@ END
     assert_ready
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "64 concurrent requests get 64 answers" {
     request_many 64 GET /v2/ready
     assert_equal "$(statuses)" '64 200'

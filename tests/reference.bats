@@ -3,6 +3,7 @@
 # transports: direct
 # shellcheck disable=SC2016  # $ is of jq
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/routes
 load helpers/session

@@ -31,6 +31,7 @@ build() {
     make -s -C "$1" "$program" "${objects[@]}" OUT=. SANITIZE= PROBE= COVERAGE= V= BUILD=build/plain
 }
 
+# bats test_tags=long
 @test "builds in two directories are identical, and do not contain the name of their directory" {
     local one=$BATS_TEST_TMPDIR/one two=$BATS_TEST_TMPDIR/a/longer/name file
     build "$one"
@@ -112,6 +113,7 @@ link_all() {
 
 # The test above shows that the compiler does not put its directory into an object. All objects are
 # built with the same flags, so it is enough to link all programs and to search the objects.
+# bats test_tags=long
 @test "all programs that are linked in another directory are identical" {
     [[ $OUT -ef $root ]] || skip "only the default build has all objects"
     local one=$BATS_TEST_TMPDIR/a/longer/name program

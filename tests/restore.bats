@@ -72,6 +72,7 @@ refuses() { # PART FILE
     assert_named now
 }
 
+# bats test_tags=long
 @test "restore refuses a backup with another trigger, table, index or view, or without one; doctor reports such a database" {
     local change found config=$STACK/copy.conf
     sed "s|^database = .*|database = $STACK/copy|" "$SWITCHBOARD_CONFIG" >"$config"
@@ -98,6 +99,7 @@ ALTER TABLE session DROP COLUMN agent	has the table session, which this program 
 END
 }
 
+# bats test_tags=long
 @test "restore refuses a backup whose secrets the key file does not open, unless it is forced" {
     local key=$STACK/secret.key
     backup_named now
@@ -170,6 +172,7 @@ ask_api() {
     assert_named 'then'
 }
 
+# bats test_tags=long
 @test "a restore killed at any moment has changed nothing or everything" {
     local pause name
     backup_named 'then'

@@ -56,6 +56,7 @@ wamids() {
     assert_json .data '{"messageDays":null,"rawDays":8}'
 }
 
+# bats test_tags=long
 @test "messages older than the limit go, with their statuses; newer ones, their thread and its counts stay" {
     local thread change id
     make_user
@@ -111,6 +112,7 @@ wamids() {
     assert_status 304
 }
 
+# bats test_tags=long
 @test "a thread without messages goes, with a contact that has no other thread and no block, and is reported" {
     local gone kept contact change table
     make_user
@@ -137,6 +139,7 @@ wamids() {
     [[ -n $(contact_of "$A") && $(contact_of "$A") != "$contact" ]]
 }
 
+# bats test_tags=long
 @test "a contact without threads goes, too, unless it is blocked, on hold or was changed since" {
     local contact
     make_user
@@ -206,6 +209,7 @@ sends() {
     db "SELECT id FROM outgoing WHERE user_id = '$(user_id)' ORDER BY id" | xargs
 }
 
+# bats test_tags=long
 @test "queued sends that ended go with the messages, by their end, and not those that wait" {
     local state counts
     make_user
@@ -287,6 +291,7 @@ sends() {
     assert_equal "$status" 1
 }
 
+# bats test_tags=long
 @test "PUT hold keeps a contact from retention and erasure until DELETE, needs manage, and leaves rows in the trail" {
     local own held token
     make_user OTHER_
@@ -407,6 +412,7 @@ sends() {
         AND changed > $change")" 119
 }
 
+# bats test_tags=long
 @test "old notes of many threads go in parts of 50 threads, beside old messages, and not those of a contact on hold" {
     local change
     make_user

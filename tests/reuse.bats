@@ -3,6 +3,7 @@
 # no request that fails while processes and whole pools are replaced.
 # transports: fcgi
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/background
 

@@ -2,6 +2,7 @@
 # Each route with sessions of each role, of no member, and of another workspace. The programs
 # describe what there is (helpers/routes.bash): a new route is tested here without being named.
 # shellcheck disable=SC2016,SC2034,SC2153,SC2154  # $ is of jq; each_route sets the variables
+# bats file_tags=long
 load helpers/all
 load helpers/conventions
 load helpers/courier

@@ -67,6 +67,7 @@ assert_index() {
     done
 }
 
+# bats test_tags=long
 @test "any other query or Accept returns the page" {
     local accept query
     for accept in '*/*' text/html 'application/*' application/jsonx application/xml '' \
@@ -96,6 +97,7 @@ assert_index() {
     assert_index
 }
 
+# bats test_tags=long
 @test "an unknown path is 404 NOT_FOUND with any method, with a token or without (spec 7)" {
     local path method
     for path in /x /v2 /v2/ /v2/unknown /v3/me /V2/me /index.html /favicon.ico /.well-known/x \
@@ -113,6 +115,7 @@ assert_index() {
     done
 }
 
+# bats test_tags=long
 @test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids GET /
 }
@@ -151,6 +154,7 @@ redirected() {
     assert_index
 }
 
+# bats test_tags=long
 @test "the executable is not linked with SQLite, libcurl or libsodium" {
     assert_without root sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init
 }

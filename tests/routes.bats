@@ -61,6 +61,7 @@ is_served() {
         'select(.method == $method and .path == $route).executable' "$ROUTES")"
 }
 
+# bats test_tags=long
 @test "every executable describes its routes, and apache.conf sends their paths to it" {
     each_route is_served
     # those with the platform's contract describe edges
@@ -74,6 +75,7 @@ is_served() {
 }
 
 # lint: long lines
+# bats test_tags=long
 @test "the description has requirement, kind and limit of the body, and the rules of every field" {
     jq -cS 'select(.path == "/v2/messages/send/media") | del(.executable)' "$ROUTES" \
         >"$BATS_TEST_TMPDIR/found"
@@ -149,6 +151,7 @@ POST /platform/webhook signature raw platform'
 # lint: end
 
 # A web server may make arguments of a query string without `=` (RFC 3875 4.4).
+# bats test_tags=long
 @test "a query cannot ask an executable for its description, nor can an unknown argument" {
     local executable count=0
     for executable in $(executables); do
@@ -191,13 +194,13 @@ answers_sample() {
 }
 
 # Every route answers the request with the required fields alone.
-# bats test_tags=route
+# bats test_tags=route,long
 @test "every route accepts the smallest request by its description" {
     local number=1000
     each_route answers_sample
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every send accepts a request with all fields of its description" {
     local number=0
     accepts_all() {
@@ -215,7 +218,7 @@ answers_sample() {
 
 # --- authorization (spec 5) ---
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "every protected route refuses a missing, a wrong and a deleted user's token (spec 5.4)" {
     local before token
     before=$(stored)
@@ -234,6 +237,7 @@ answers_sample() {
     assert_equal "$(stored)" "$before"
 }
 
+# bats test_tags=long
 @test "every route of the session refuses a missing and an ended session, and a token (spec 5.8)" {
     needs_its_session() {
         send_sample
@@ -247,6 +251,7 @@ answers_sample() {
     each_route needs_its_session '.requires | index("session")'
 }
 
+# bats test_tags=long
 @test "every protected route accepts a session, and with a token ignores it (spec 5.8)" {
     takes_session() {
         have_session_samples ''
@@ -259,7 +264,7 @@ answers_sample() {
     each_route takes_session "($needs_caller) and (.path | test(\"/download$|[.]csv$\") | not)"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every protected route refuses a user whose plan has ended (spec 5.5)" {
     needs_a_plan() {
         send_sample --as "$LATE_TOKEN"
@@ -282,7 +287,7 @@ answers_sample() {
     each_route needs_its_signature '.requires | index("signature")'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every send refuses a missing line and one of another user first (spec 5.6)" {
     local before own=\"phoneNumberId\":\"$LINE\"
     before=$(stored)
@@ -302,7 +307,7 @@ answers_sample() {
     assert_equal "$(stored)" "$before"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every send refuses a blocked contact, and the platform is not called (spec 3, 4.3)" {
     local before
     switchboard contact block "$LINE" +15550007000
@@ -352,12 +357,12 @@ hides_others() {
     refused_for "${segment%?}%27%20OR%201" "${other[@]}"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "an object of another user is refused on every route with a segment, as one that does not exist" {
     each_route hides_others '.path | contains(":")'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "nothing of another user is in the answer of a route without a segment" {
     local shown=0
     local own="$EMAIL|$ACCOUNT|$LINE|$WABA|(ses|thr|con|lin|whk|msg)_sample"
@@ -393,7 +398,7 @@ paths() {
         | .[] | [.url, .has[]] | join(" ")' -rs --arg few "$few" <"$ROUTES"
 }
 
-# bats test_tags=route,each
+# bats test_tags=route,each,long
 @test "every path refuses other methods with 404 and Allow, and answers OPTIONS with 204" {
     local url methods count=0 few
     choose_few
@@ -410,7 +415,7 @@ paths() {
     assert_nothing_sent
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "every GET route answers HEAD with the same status and length (RFC 9110 9.3.2)" {
     heads() {
         local wanted length
@@ -437,7 +442,7 @@ similar_paths() {
         | unique[] | select(test($known) | not)' -rs --arg few "$few" <"$ROUTES"
 }
 
-# bats test_tags=each
+# bats test_tags=each,long
 @test "a path with a slash at its end, or that resembles one of a route, is 404 (spec 7)" {
     local url count=0 few least
     choose_few
@@ -456,7 +461,7 @@ similar_paths() {
 
 # --- the body ---
 
-# bats test_tags=route,each
+# bats test_tags=route,each,long
 @test "every route with a JSON body refuses other types, codings, and what is no object" {
     local before
     before=$(stored)
@@ -475,7 +480,7 @@ similar_paths() {
     assert_equal "$(stored)" "$before"
 }
 
-# bats test_tags=route,each
+# bats test_tags=route,each,long
 @test "every route refuses a body that is one byte larger than its limit (spec 8)" {
     local large=$BATS_TEST_TMPDIR/large
     refuses_large() {
@@ -542,7 +547,7 @@ wrong_fields='
         | row([$described.exclusive[] | select(index([$names[1]])) | "\($names[1] | place):one_of"]
             | join(",")))'
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route refuses wrong types, missing fields and invalid values (spec 4.3)" {
     local before cases=0 table=$BATS_TEST_TMPDIR/table
     before=$(stored)
@@ -572,7 +577,7 @@ unknown_members='
             ($whole; setpath($path | keys_of; {a: [1, null]}))
         | "200\t-\t\(tojson)")'
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route ignores unknown members, and refuses them under handling=strict (RFC 7240)" {
     local table=$BATS_TEST_TMPDIR/table
     unknown_are_ignored() {
@@ -603,7 +608,7 @@ wrong_parameters='
     (.query[] | select(.required) | "?unknown= \(.path):required lenient"),
     "\($required)un%20known=x un known:unknown_field strict" | "\($url)\(.)\t\($body)"'
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route refuses invalid query parameters, and unknown ones under handling=strict" {
     local line caller method place issue preference who sample count=0
     make_session PERSON_
@@ -633,7 +638,7 @@ wrong_parameters='
 
 # --- the sends ---
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every send under an Idempotency-Key goes out once, and another body under the key is 422" {
     local number=0
     goes_out_once() {
@@ -657,7 +662,7 @@ wrong_parameters='
 }
 
 # The routes below a dispatching route are its kinds.
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a route that dispatches sends the body of every route below it likewise (spec 4.3)" {
     local kind_url text count=0
     dispatches() {

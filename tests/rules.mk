@@ -242,15 +242,16 @@ EMULATED_HELPERS = $(patsubst $(BUILD)/%,build/plain/%,$(filter-out %/service_ma
 EMULATED_TEST_PACKAGES := libc6-dev libcjson-dev bats binutils procps sqlite3 openssl strace \
     faketime gojq python3 nodejs git
 
-# The files that `make test` runs on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs
-# all on one. By hand: those in which the programs use the store in many ways. platform_extremes
-# takes minutes there.
+# The files that run on a PostgreSQL server too, over FastCGI; DATABASE=postgresql runs all on one.
+# By hand: those in which the programs use the store in many ways, of which `make test` runs the
+# first ones. platform_extremes takes minutes there.
 SERVER_UNITS := identity worlds updates repeat server_faults twins
-SERVER_FILES = $(SERVER_UNITS) failover unlock me lines threads contacts changes copy messages \
-    media templates forms forms_responses overview inbox_write answering retention erasure export \
-    team scopes factor webhook_config events graph graph_messages graph_subscription ready metrics \
-    waiting platform courier outgoing campaigns sender media_archive hosts key_steps_killed \
-    $(if $(TEST_FULL),platform_extremes)
+SERVER_FILES = identity updates server_faults twins messages platform outgoing events \
+    $(if $(WHOLE)$(TEST_FULL),$(SERVER_FILES_WHOLE)) $(if $(TEST_FULL),platform_extremes)
+SERVER_FILES_WHOLE := worlds repeat failover unlock me lines threads contacts changes copy media \
+    templates forms forms_responses overview inbox_write answering retention erasure export team \
+    scopes factor webhook_config graph graph_messages graph_subscription ready metrics waiting \
+    courier campaigns sender media_archive hosts key_steps_killed
 ON_SERVER = $(if $(TESTS)$(DATABASE)$(filter 1,$(SANITIZE)),,\
     SERVER_FILES='$(SERVER_FILES)' \
     SERVER_OUT=$(CURDIR)/build/postgresql SERVER_UNIT=$(CURDIR)/build/postgresql/objects/unit \

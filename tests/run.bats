@@ -88,6 +88,7 @@ assert_idle() {
     assert_equal "$(stat -c %a "$RUN_DIR")" 700
 }
 
+# bats test_tags=long
 @test "demo.env sets every variable that scripts use" {
     run_demo
     local name
@@ -117,6 +118,7 @@ assert_idle() {
     "$SWITCHBOARD" contact list --account "$SECOND_ACCOUNT_ID" | grep -q 15557654321
 }
 
+# bats test_tags=long
 @test "the printed curl commands, and those of the README, work unchanged" {
     run_demo
     mkdir "$BATS_TEST_TMPDIR/checkout"
@@ -133,7 +135,7 @@ assert_idle() {
     assert_equal "$(grep -o '"success":true' "$BATS_TEST_TMPDIR/answers" | wc -l)" 3
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a second run keeps the data and starts the programs that do not run" {
     run_demo
     use_demo
@@ -162,7 +164,7 @@ assert_idle() {
     assert_equal "$("$SWITCHBOARD" message list --contact "$contact" --json | jq length)" "$runs"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "stop ends every program and keeps the data, which the next run uses" {
     run_demo
     use_demo
@@ -177,6 +179,7 @@ assert_idle() {
     assert_equal "$API_TOKEN" "$token"
 }
 
+# bats test_tags=long
 @test "doctor finds no file of the demo where a program could replace it" {
     run_demo
     use_demo
@@ -210,6 +213,7 @@ assert_idle() {
     [[ ! -e $BATS_TEST_TMPDIR/nowhere ]]
 }
 
+# bats test_tags=long
 @test "two runs side by side are independent" {
     run_demo
     local first=$RUN_DIR first_port=$PORT
@@ -224,6 +228,7 @@ assert_idle() {
     run ! listens "$first_port"
 }
 
+# bats test_tags=long
 @test "a run with another port on the same directory moves the service to that port" {
     run_demo
     local before=$PORT
@@ -236,6 +241,7 @@ assert_idle() {
     assert_success
 }
 
+# bats test_tags=long
 @test "another platform is used as configured, and no sandbox is started" {
     run_demo
     local platform
@@ -248,6 +254,7 @@ assert_idle() {
     assert_equal "$SANDBOX_URL" ''
 }
 
+# bats test_tags=long
 @test "a platform that answers another wa_id is accepted, and the stored message is shown" {
     run_demo
     local platform
@@ -266,6 +273,7 @@ assert_idle() {
     [[ $output == *'message list'*wamid.*wamid.*'To go on:'* ]] || fail "$output"
 }
 
+# bats test_tags=long
 @test "the sandbox sends the statuses of each message up to read" {
     run_demo
     [[ $output == *'message list'*' read '*wamid.* ]] || fail "$output"
@@ -285,6 +293,7 @@ is_read() {
     "$SWITCHBOARD" message list --contact "$1" --json | jq -e '.[0].status == "read"' >/dev/null
 }
 
+# bats test_tags=long
 @test "the tests run in the locale C.UTF-8, whatever that of the caller" {
     printf '@test "locale" {\n    [[ $LC_ALL == C.UTF-8 ]]\n}\n' >"$BATS_TEST_TMPDIR/locale.bats"
     LC_ALL=tr_TR.UTF-8 TMPDIR=$BATS_TEST_TMPDIR run "$root/tests/run" "$BATS_TEST_TMPDIR/locale.bats"
@@ -308,6 +317,7 @@ runs_of() {
     assert_equal "$output" 'run: there is no test file tests/none.bats'
 }
 
+# bats test_tags=long
 @test "a file that may run twice does, which the end of the output says, and no other file" {
     local mark='# may run twice: it drives a browser'
     runs_of 1 "$mark"
@@ -323,6 +333,7 @@ runs_of() {
     assert_equal "$status $runs" '1 1'
 }
 
+# bats test_tags=long
 @test "SECOND_RUNS other files of which one test fails run twice, and no more of them" {
     # a second run of one file, of two files, of a file in which two tests fail
     SECOND_RUNS=1 runs_of 1
@@ -391,7 +402,7 @@ make_barred_tree() {
     rm -rf "$barred" "$open"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a port in use is reported in one line, and nothing stays running" {
     run_demo
     RUN_DIR=$BATS_TEST_TMPDIR/second
@@ -403,6 +414,7 @@ make_barred_tree() {
     assert_idle "$RUN_DIR"
 }
 
+# bats test_tags=long
 @test "a platform that does not answer is reported with the reason" {
     if GRAPH_BASE_URL=http://127.0.0.1:1 demo; then
         fail "run succeeded without a platform"
@@ -424,7 +436,7 @@ make_barred_tree() {
     done
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "a long path, and one with a space, are accepted" {
     RUN_DIR="$BATS_TEST_TMPDIR/with space/$(printf 'deep%.0s' {1..25})"
     also=$RUN_DIR
@@ -444,6 +456,7 @@ make_barred_tree() {
     assert_equal "$(. "$TREE/tools/run"; RUN_DIR=$TREE/run stop_command)" 'make stop'
 }
 
+# bats test_tags=long
 @test "it runs as an ordinary user" {
     local home as_user=()
     home=$(mktemp -d "${TMPDIR:-/tmp}/user-XXXXXX")
@@ -463,7 +476,7 @@ make_barred_tree() {
     rm -rf "$home"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "no secret is in the arguments of a process" {
     run_demo
     use_demo
@@ -477,6 +490,7 @@ make_barred_tree() {
     done
 }
 
+# bats test_tags=long
 @test "the sandbox has the webhook URL, also after its reset" {
     run_demo
     use_demo

@@ -179,6 +179,7 @@ hmac() { # KEY, body on standard input
     assert_refused 400 131009
 }
 
+# bats test_tags=long
 @test "media: a link instead of the id, which must be an http or https URL" {
     local type
     for type in image video audio document sticker; do
@@ -204,6 +205,7 @@ hmac() { # KEY, body on standard input
     assert_refused 400 100 context
 }
 
+# bats test_tags=long
 @test "contacts: 1 to 257, each with a formatted name and known members" {
     local one='{"name":{"formatted_name":"A","first_name":"A"},"phones":[{"phone":"+1","type":"Home","wa_id":"1"}],"emails":[{"email":"a@b"}],"urls":[{"url":"b"}],"addresses":[{"city":"c","country_code":"us"}],"org":{"company":"c"},"birthday":"1999-01-23"}'
     local change
@@ -234,6 +236,7 @@ buttons() {
         {type: "reply", reply: {id: "\(.key)", title: .value}}]}}' --args "$@"
 }
 
+# bats test_tags=long
 @test "reply buttons: 1 to 3, with short and different titles" {
     send_interactive "$(buttons Yes)"
     assert_accepted
@@ -343,6 +346,7 @@ carousel() {
     assert_refused 400 131009 'exactly one of id and link'
 }
 
+# bats test_tags=long
 @test "a flow: published and of this account, or a draft in draft mode; version 3" {
     local flow='{"type":"flow","body":{"text":"b"},"action":{"name":"flow","parameters":{"flow_message_version":"3","flow_id":"81","flow_cta":"Go"}}}'
     local change
@@ -390,6 +394,7 @@ carousel() {
     done
 }
 
+# bats test_tags=long
 @test "a request for an address: the country and the fields of an address" {
     local request='{"type":"address_message","body":{"text":"b"},"action":{"name":"address_message","parameters":{"country":"IN"}}}'
     local change
@@ -409,6 +414,7 @@ carousel() {
     done
 }
 
+# bats test_tags=long
 @test "media carousels: 2 to 10 cards with an image or a video, and the same buttons on each" {
     local url='{"card_index":0,"type":"cta_url","header":{"type":"image","image":{"link":"https://x/"}},"body":{"text":"c"},"action":{"name":"cta_url","parameters":{"display_text":"Go","url":"https://y/"}}}'
     local replies='{"card_index":0,"type":"cta_url","header":{"type":"video","video":{"id":"1100000000000002"}},"action":{"buttons":[{"type":"quick_reply","quick_reply":{"id":"i","title":"T"}}]}}'
@@ -542,6 +548,7 @@ carousel() {
     assert_nothing_sent
 }
 
+# bats test_tags=long
 @test "records: memory is bounded, the oldest are removed first" {
     local SANDBOX try count
     start_own --record-bytes 20000
@@ -833,6 +840,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_equal "$(find "$STACK" -name 'upload.*' | wc -l)" 0
 }
 
+# bats test_tags=long
 @test "upload and download of 100 MB are streamed; one byte more is refused" {
     local pid url
     pid=$(cat "$STACK/sandbox.pid")
@@ -908,6 +916,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
     assert_status 404
 }
 
+# bats test_tags=long
 @test "media: URLs expire after a time and on request" {
     graph GET 1100000000000001
     local url
@@ -970,6 +979,7 @@ upload() { # FILE TYPE-OF-THE-PART [further curl options]
         "sha256=$(hmac test-app-secret <"$BATS_TEST_TMPDIR/inbox")"
 }
 
+# bats test_tags=long
 @test "webhooks: every kind is valid JSON with the right field" {
     local kind field count=0
     while read -r kind field; do

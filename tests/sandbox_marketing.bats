@@ -181,6 +181,7 @@ END
     assert_json . '{"data":[{"granularity":"DAILY","product_type":"cloud_api","data_points":[]}]}'
 }
 
+# bats test_tags=long
 @test "template_analytics: a missing or wrong parameter is refused" {
     local now query message many day
     now=$(date +%s)

@@ -2,6 +2,7 @@
 # transports: direct
 # The Graph sandbox has the nodes and edges that setup dialogs and management programs use: it
 # answers them with the platform's shapes and keeps what they change until it is reset.
+# bats file_tags=long
 load helpers/all
 load helpers/courier
 load helpers/sandbox_calls

@@ -3,6 +3,7 @@
 # calls is what the program prints.
 # transports: direct
 # SQLite only: it uses no database
+# bats file_tags=long
 load helpers/all
 load helpers/courier
 load helpers/document

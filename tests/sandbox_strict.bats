@@ -67,6 +67,7 @@ refused_components() {
 END
 }
 
+# bats test_tags=long
 @test "templates: components that the platform refuses are error 100, with its subcode" {
     local subcode part components count=0
     while IFS='|' read -r subcode part components; do

@@ -2,6 +2,7 @@
 # transports: direct
 # The Graph sandbox takes requests in all the forms that the platform takes: where the token is, what
 # the path looks like, how a body is coded. Each form is one that a known program sends.
+# bats file_tags=long
 load helpers/all
 load helpers/sandbox_calls
 

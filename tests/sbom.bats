@@ -3,6 +3,7 @@
 # transports: direct
 # SQLite only: it examines the default programs
 # starts first
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

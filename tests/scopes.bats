@@ -39,7 +39,7 @@ make_key() { # SCOPES
     printf '%s' "$key"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route is 403 for a token with all other scopes, and names the one that it requires" {
     is_refused() {
         local key=WITHOUT_$scope
@@ -53,7 +53,7 @@ make_key() { # SCOPES
     each_route is_refused "$needs_caller"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route lets a token with its scope alone pass, as the main token" {
     passes() {
         local key=ONLY_$scope
@@ -67,7 +67,7 @@ make_key() { # SCOPES
     each_route passes "$needs_caller"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route is 401 for a token that has expired or was revoked" {
     is_ended() {
         forget_sent
@@ -80,7 +80,7 @@ make_key() { # SCOPES
     each_route is_ended "$needs_caller"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route of a session is 401 for every token" {
     needs_session() {
         for token in "$EVERY" "$TOKEN"; do
@@ -121,7 +121,7 @@ each_edge() {
     ((count >= 45)) || fail "only $count edges"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every edge is 403 with code 10 for a token with all other scopes" {
     is_refused() {
         local key=WITHOUT_$scope
@@ -135,7 +135,7 @@ each_edge() {
     each_edge is_refused
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every edge lets a token with its scope alone pass" {
     passes() {
         local key=ONLY_$scope
@@ -147,7 +147,7 @@ each_edge() {
     each_edge passes
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every edge is 401 with code 190 for a token that has expired or was revoked" {
     is_ended() {
         as_token "$EXPIRED"

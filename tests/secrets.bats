@@ -26,6 +26,7 @@ assert_leak() {
     rm -r "$dir" # tests/leaks also searches the run that this test is part of
 }
 
+# bats test_tags=long
 @test "all files that the suite has written are searched for every secret of the run" {
     make_harmless "$BATS_TEST_TMPDIR/harmless"
     run "$root/tests/leaks" "$BATS_TEST_TMPDIR/harmless"
@@ -46,6 +47,7 @@ assert_leak() {
     rm -r "$BATS_TEST_TMPDIR/core"
 }
 
+# bats test_tags=long
 @test "a leak fails the suite even if all tests pass" {
     local leaky=$BATS_TEST_TMPDIR/leaky.bats
     printf '#!/usr/bin/env bats\n@test "leaky" {\n%s\n}\n' \
@@ -130,6 +132,7 @@ given() {
     tr '\0' '\n' <"/proc/$1/$file"
 }
 
+# bats test_tags=long
 @test "a process has no secret in its arguments or environment, except a CGI the caller's token (RFC 3875 4.1.18)" {
     local pid servers
     start_waiting

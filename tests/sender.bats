@@ -79,6 +79,7 @@ body_of() { # ID TEXT
         WHERE CAST(body AS TEXT) NOT LIKE '%$out%'")"
 }
 
+# bats test_tags=long
 @test "an error that passes is repeated until the platform accepts, and 130429 counts as no attempt" {
     fault '{"code":131016}'
     start_sender
@@ -166,6 +167,7 @@ is_recorded() { # ID
         | fromjson? // . | select(.to == $to) | .text.body] | join(" ")')" '1 1 2 3 4'
 }
 
+# bats test_tags=long
 @test "a line sends no faster than the rate that is set for it, also when it is set while a sender runs" {
     local first last
     start_sender
@@ -184,6 +186,7 @@ is_recorded() { # ID
     ((last - first >= 2000)) || fail "from $first to $last"
 }
 
+# bats test_tags=long
 @test "lines with many rows delay no other line, whatever the order of their ids" {
     local others later
     queue first
@@ -308,6 +311,7 @@ outcomes() {
     sed -n "s/^switchboard_outgoing_sends_total{outcome=\"$1\"} //p" "$body"
 }
 
+# bats test_tags=long
 @test "the outcomes of the sender are counted in /metrics, each once" {
     local -A before=()
     local name
@@ -340,6 +344,7 @@ outcomes() {
     done
 }
 
+# bats test_tags=long
 @test "doctor finds sends that are due without a sender or for long, and says what to do" {
     local late
     finds() { # LEVEL TEXT
@@ -412,6 +417,7 @@ hold_reply() {
     assert_equal "$(sent_count)" 1
 }
 
+# bats test_tags=long
 @test "a refusal or an unclear answer that comes after the status changes nothing" {
     local answer
     for answer in '400 {"error":{"code":131026,"message":"x"}}' '500 x' \
@@ -498,6 +504,7 @@ has_attempts() { # ID COUNT
     assert_equal "$(db "SELECT count(*) FROM message WHERE CAST(body AS TEXT) LIKE '%$out%'")" 1
 }
 
+# bats test_tags=long
 @test "what waits in a backup that is restored is held: a sender that runs does not send it" {
     only_on_sqlite 'restore is for a file'
     local waiting

@@ -79,6 +79,7 @@ succeeds() {
     [[ $status == 200 ]]
 }
 
+# bats test_tags=long
 @test "confined programs answer 503 and end while the server is down; new processes work when it is back" {
     local readers writers
     readers=$(warm me api GET /v2/me)
@@ -106,6 +107,7 @@ succeeds() {
     done
 }
 
+# bats test_tags=long
 @test "a confined program that waits for requests ends with its connection; no request fails after it" {
     local readers
     readers=$(warm me api GET /v2/me)
@@ -118,6 +120,7 @@ succeeds() {
     done
 }
 
+# bats test_tags=long
 @test "a program that calls the platform answers 503 while the server is down, and connects again" {
     local processes
     processes=$(warm messages send_text)

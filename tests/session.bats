@@ -118,6 +118,7 @@ age_sessions() {
     assert_not_logged "$SESSION" "$PASSWORD"
 }
 
+# bats test_tags=long
 @test "wrong password, unknown address, no password, deleted user: the answer is the same" {
     local case answers=0
     make_user BARE_
@@ -198,6 +199,7 @@ age_sessions() {
 9 401'
 }
 
+# bats test_tags=long
 @test "a user has at most 50 sessions: a further login ends the oldest one" {
     local number oldest
     make_session '' 100
@@ -248,6 +250,7 @@ assert_blocked() { # MINUTES
     ((seconds > $1 * 60 - 30 && seconds <= $1 * 60)) || fail_answer "expected $1 minutes"
 }
 
+# bats test_tags=long
 @test "after 5 failures the right password is refused for 1, 2, 4, 8 and then 15 minutes" {
     local minutes
     fail_to_log_in 5
@@ -286,6 +289,7 @@ assert_blocked() { # MINUTES
     assert_success
 }
 
+# bats test_tags=long
 @test "failures that were counted while the clock was a day ahead block no one when it is right" {
     local number
     fail_to_log_in 5
@@ -318,6 +322,7 @@ login_from() {
         -d "{\"email\":\"$EMAIL\",\"password\":\"${2-$PASSWORD}\"}"
 }
 
+# bats test_tags=long
 @test "others cannot lock out a browser in which the user has logged in before" {
     local own number
     login
@@ -341,6 +346,7 @@ login_from() {
     assert_blocked 1
 }
 
+# bats test_tags=long
 @test "a browser in which the user has logged in has failures of its own" {
     local own number
     login
@@ -360,6 +366,7 @@ login_from() {
     assert_equal "$(db 'SELECT count(*) FROM login_failure')" 0
 }
 
+# bats test_tags=long
 @test "a browser is known for 180 days after its last login, of each user the last 10" {
     local first number
     login
@@ -385,6 +392,7 @@ login_from() {
         WHERE email = '$OTHER_EMAIL'")" 1
 }
 
+# bats test_tags=long
 @test "a used link that is tried again is refused and counts as no failure" {
     local number link
     link=$(login_link)
@@ -458,7 +466,7 @@ from() {
         sed -n 's/^Status: \(...\).*/\1/p'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "after 20 failures in 15 minutes a client is blocked, of IPv6 its /64; others are not" {
     local number until
     for ((number = 1; number <= 20; number++)); do
@@ -492,6 +500,7 @@ from() {
     assert_success
 }
 
+# bats test_tags=long
 @test "every failure has one line in the log with the address, for fail2ban; a success has none" {
     login wrong-horse-battery
     log_of_request >"$BATS_TEST_TMPDIR/line"
@@ -557,6 +566,7 @@ X-Switchboard: 1|Referer: @OWN@/dashboard/
 X-Switchboard: 1|Sec-Fetch-Site: cross-site|Origin: @OWN@
 Origin: @OWN@'
 
+# bats test_tags=long
 @test "20 forged ways to use the cookie are refused, and nothing changes" {
     local own=${BASE:-http://127.0.0.1} line header headers_of count=0 host
     host=${own#http://}
@@ -775,7 +785,7 @@ put_password() { # BODY
     assert_equal "$(db "SELECT count(*) FROM session")" 1 # the other user's
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a password has 12 characters to 128 bytes and is not among the most frequent ones" {
     local text count=0
     make_session ''
@@ -835,6 +845,7 @@ put_password() { # BODY
     assert_success
 }
 
+# bats test_tags=long
 @test "who is logged in can confirm with the password while others have blocked account and address" {
     local number
     make_session '' 601

@@ -129,6 +129,7 @@ first_line() {
     { start_program "$1" "$2" "$3" "${@:5}" < <(printf %s "$4") || true; } 2>&1 | head -n 1
 }
 
+# bats test_tags=long
 @test "an upgrade fails no request: at every moment each program is complete and setgid" {
     local text="{\"phoneNumberId\":\"$LINE\",\"to\":\"15551230001\",\"text\":\"x\"}" turn
     in_background me1 first_line me GET '' ''
@@ -201,6 +202,7 @@ first_line() {
 }
 
 # Environment variables by which a caller could make a library write with the group's rights.
+# bats test_tags=long
 @test "no environment variable of the caller makes a library write: not a new file, not the database" {
     local conf=$JAIL/etc/switchboard/switchboard.conf target
     local library_variables=(SQLITE_TMPDIR=/var/lib/switchboard/spool TMPDIR=/var/lib/switchboard/spool

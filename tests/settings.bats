@@ -42,6 +42,7 @@ assert_stops() {
     assert_sends 200
 }
 
+# bats test_tags=long
 @test "a changed row of a user, a plan, an account or a line counts for the next request of every process" {
     local user account line
     user=$(db "SELECT id FROM \"user\" WHERE email = '$EMAIL'")
@@ -74,6 +75,7 @@ assert_stops() {
     db 'DROP TABLE kept'
 }
 
+# bats test_tags=long
 @test "a change by the CLI counts for the next request of every process" {
     local before=$TOKEN
     assert_sends 200
@@ -88,6 +90,7 @@ assert_stops() {
     assert_sends 200
 }
 
+# bats test_tags=long
 @test "a restored database counts for the next request, although its versions were seen before" {
     local first=$TOKEN second
     only_on_sqlite 'sqlite3 restores the file'
@@ -126,6 +129,7 @@ many_statuses() {
         -H "X-API-Token: $TOKEN" "$BASE/v2/me?[1-640]" | sort -u
 }
 
+# bats test_tags=long
 @test "64 processes under load refuse a revoked token from the commit on" {
     local round old
     "$root/tools/private-apache" stop --dir "$STACK/apache"

@@ -82,6 +82,7 @@ set_up_as_user() {
     assert_equal "$(grep -c 1.2-3 <<<"$output")" 5
 }
 
+# bats test_tags=long
 @test "a flag that the compiler has not for its target is left out" {
     put_program other-gcc '[[ " $* " != *" -fcf-protection=full "* ]]'
     PATH=$bin:$PATH run make -s -pn -C "$root" SANITIZE= CC=other-gcc help

@@ -2,6 +2,7 @@
 # Clients that send their request bodies slowly, with a token or without, delay no other request: the web
 # server receives the whole body before a process of a pool gets the request.
 # transports: cgi fcgi
+# bats file_tags=long
 load helpers/all
 load helpers/webhook
 

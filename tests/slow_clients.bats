@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Deliberately slow clients do not stop others.
 # transports: cgi
+# bats file_tags=long
 load helpers/all
 
 # Opens 50 slow connections for 12 seconds, with options of slowhttptest: attack NAME OPTION...

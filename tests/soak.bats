@@ -4,6 +4,7 @@
 # transports: cgi fcgi
 # needs: soak
 # starts first
+# bats file_tags=long
 load helpers/all
 
 setup_file() {

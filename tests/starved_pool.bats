@@ -3,6 +3,7 @@
 # Each allocation of its first request, and of its start, fails in turn.
 # transports: fcgi
 # needs: starved
+# bats file_tags=long
 load helpers/all
 load helpers/sweep
 

@@ -81,6 +81,7 @@ judge() { # reads findings
         }' list="$root/tests/statements.list" "$root/tests/statements.list" -
 }
 
+# bats test_tags=long
 @test "every table that grows is large in the test database, and every other table is listed here" {
     local table rows
     for table in $(sqlite3 "$FILLED" "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"); do
@@ -155,6 +156,7 @@ idle_indexes() {
         ORDER BY k.name" | sort | comm -23 - "$BATS_TEST_TMPDIR/used"
 }
 
+# bats test_tags=long
 @test "every index is used by a statement of the store, or needed by a constraint" {
     texts_of "$root"/lib/{engine,store,store/*}/*.c >"$BATS_TEST_TMPDIR/all"
     assert_equal "$(idle_indexes "$FEW")" ''
@@ -235,6 +237,7 @@ flat() {
     done
 }
 
+# bats test_tags=long
 @test "statements that hold the write lock, and those of each request, cost the same for any number of rows" {
     texts_of "$root"/lib/{engine,store,store/*}/*.c >"$BATS_TEST_TMPDIR/all"
     local far=9000000000000 one="'con_00000000000000000000000005'" two="'con_00000000000000000000000006'"

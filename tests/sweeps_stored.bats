@@ -5,6 +5,7 @@
 # needs: starved
 # starts first
 # shellcheck disable=SC2086,SC2153  # names of people are single words; helpers/media sets SPOOL and LINE
+# bats file_tags=long
 load helpers/all
 load helpers/sweep_stack
 

@@ -233,6 +233,7 @@ switchboard.db.queue"
     [[ ! -e $DB ]]
 }
 
+# bats test_tags=long
 @test "a database that stays locked is reported after 5 seconds" {
     hold_database
     fails_with 'lock' user add ann@example.org
@@ -252,6 +253,7 @@ switchboard.db.queue"
 
 # --- usage ---
 
+# bats test_tags=long
 @test "wrong usage prints the error and the usage of the command" {
     usage_error 'no command was given'
     usage_error 'there is no command `frobnicate`' frobnicate
@@ -291,6 +293,7 @@ switchboard.db.queue"
     usage_error 'EMAIL `--json`' user add -- --json
 }
 
+# bats test_tags=long
 @test "--help lists every command, and each command has its own --help" {
     done_quietly --help
     local line words count=0
@@ -436,6 +439,7 @@ switchboard.db.queue"
     usage_error 'EMAIL `bob`' token regenerate bob
 }
 
+# bats test_tags=long
 @test "64 concurrent regenerations leave one token, which is one of those printed" {
     done_quietly user add ann@example.org
     local number
@@ -489,6 +493,7 @@ Premium|1|'
     assert_equal "$(db 'SELECT count(DISTINCT user_id) FROM plan')" 1
 }
 
+# bats test_tags=long
 @test "plan set stores a name that gives no access, with a warning" {
     local name
     done_quietly user add ann@example.org
@@ -860,6 +865,7 @@ US.ENT.abcdef123'
     assert_equal "$(db 'SELECT count(*) FROM contact')" 1
 }
 
+# bats test_tags=long
 @test "contact block refuses anything but a phone or a BSUID, and unknown lines" {
     make_some
     local bad verb
@@ -898,6 +904,7 @@ make_conversations() {
             JOIN thread t ON t.id = 'thr_' || n.line"
 }
 
+# bats test_tags=long
 @test "contact list shows contacts and their threads" {
     list_as_json contact list
     assert_body_is '[]
@@ -981,6 +988,7 @@ make_many() {
 # The list commands for the rows of make_many.
 long_lists=('contact list' "message list --contact con_00000001" 'event list' 'event list --failed')
 
+# bats test_tags=long
 @test "lists of 20,000 rows are one array and one table" {
     local list
     make_many
@@ -1001,6 +1009,7 @@ peak_of() {
     "$HELPERS/peak" "$OUT/tools/switchboard" "$@"
 }
 
+# bats test_tags=long
 @test "a list of 20,000 rows takes no more memory than a list of 500" {
     local list few many
     [[ $OUT != *sanitize* ]] || skip 'a sanitizer changes the memory of the program'
@@ -1095,6 +1104,7 @@ flow_rows() {
     usage_error 'ACCOUNT_ID is missing' forms sync
 }
 
+# bats test_tags=long
 @test "forms sync prints the platform's error and stores nothing" {
     make_some
     fails_with 'the platform could not be reached: ' forms sync "$ACCOUNT"
@@ -1173,6 +1183,7 @@ finds() {
     assert_equal "$(doctor_line references)" 'ok 0 rows refer to a missing row'
 }
 
+# bats test_tags=long
 @test "doctor reports each file that lies where a program could replace it" {
     only_on_sqlite 'a database on a server has no directory'
     local key
@@ -1196,6 +1207,7 @@ finds() {
     finds FAIL layout "the directory of this program $OUT/tools lies below spool_dir $(dirname "$root"), "
 }
 
+# bats test_tags=long
 @test "doctor finds a key file and a configuration below the database's directory through symbolic links" {
     only_on_sqlite 'a database on a server has no directory'
     mv "$KEY" "$STACK/data/"
@@ -1399,6 +1411,7 @@ installed_packages() {
     chmod +x "$1/dpkg-query"
 }
 
+# bats test_tags=long
 @test "--version names the libraries inside, and doctor those of which newer packages are installed" {
     local sqlite bin=$BATS_TEST_TMPDIR/bin
     sqlite=$(dpkg-query -W -f '${source:Version}' libsqlite3-dev)
@@ -1471,6 +1484,7 @@ installed_packages() {
 
 # --- backup ---
 
+# bats test_tags=long
 @test "backup writes a copy that can replace the database" {
     only_on_sqlite 'backup copies a file; a server has its own programs for it'
     make_conversations
@@ -1567,6 +1581,7 @@ ok'
 
 # --- secrets ---
 
+# bats test_tags=long
 @test "no command prints or stores a secret" {
     make_conversations
     local all=$BATS_TEST_TMPDIR/all command

@@ -121,6 +121,7 @@ make_key() {
     assert_error 404 NOT_FOUND
 }
 
+# bats test_tags=long
 @test "a token is refused from its end on, also by a process that has kept it" {
     local number
     make_key '["basic"]'
@@ -350,7 +351,7 @@ test_last_use() {
     [[ $(last_use) ]]
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the file of the requests has the id of the token, never the token or its hash" {
     local file=$STACK/requests hash
     make_key '["basic"]'

@@ -2,6 +2,7 @@
 # The life of a template through the whole gateway: the sandbox reviews it, its webhooks reach the
 # gateway as the platform's do, and the courier delivers the events.
 # transports: cgi fcgi
+# bats file_tags=long
 load helpers/all
 load helpers/courier
 

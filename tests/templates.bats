@@ -145,7 +145,7 @@ names() {
     assert_error 404 NOT_FOUND
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "selectors of another user are 403 and the platform is not called" {
     make_user OTHER_
     make_second_account
@@ -672,7 +672,7 @@ refused() {
     assert_equal "$(gojq -r '[.details[].path] | sort | join(",")' "$body")" "$3"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every field of the wrong type is an issue, and all issues are reported together" {
     local value fields=contextMessageWamid,language,recipient
     for value in 5 null true '[]' '{}'; do
@@ -927,7 +927,7 @@ last_trail() {
     assert_equal "$(sent_count path=/message_templates)" 1
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "an error of the platform keeps its subcode and texts, and has a hint" {
     local subcode hint before
     before=$(db 'SELECT count(*) FROM trail')
@@ -1077,6 +1077,7 @@ calls_sent() {
         (.headers.authorization | split(" ")[0])] | join(" ")'
 }
 
+# bats test_tags=long
 @test "a sample is uploaded by a session of the account's application, and its handle is taken" {
     local file=$BATS_TEST_TMPDIR/room.png handle BOUNDARY=----x1 form=$BATS_TEST_TMPDIR/form
     head -c 70000 /dev/urandom >"$file"

@@ -92,6 +92,7 @@ A=15550100001 B=15550100002 C=15550100003
     assert_json .data.items '[]'
 }
 
+# bats test_tags=long
 @test "assignee selects the threads of a member, the own ones or those of none, also with other conditions" {
     local i thread
     make_user
@@ -134,6 +135,7 @@ A=15550100001 B=15550100002 C=15550100003
     assert_error 400 VALIDATION_ERROR assignee
 }
 
+# bats test_tags=long
 @test "the messages of a thread are newest first, and both cursors lead through all of them" {
     local i thread cursor
     make_user
@@ -231,6 +233,7 @@ A=15550100001 B=15550100002 C=15550100003
     assert_json .data.items '[]'
 }
 
+# bats test_tags=long
 @test "what is no cursor of the list is 400" {
     local thread threads messages found changed place foreign empty
     foreign=$(printf 'threads\n1\n\377' | base64 | tr -d =) # no UTF-8

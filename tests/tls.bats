@@ -48,16 +48,19 @@ assert_reached() {
     assert_reached
 }
 
+# bats test_tags=long
 @test "the platform is reached over https, with a certificate that ca_file verifies" {
     reach "https://localhost:$TLS_PORT" "ca_file = $STACK/tls.pem"
     assert_reached
 }
 
+# bats test_tags=long
 @test "the platform is reached over https, with a certificate that the hashed directory ca_path verifies" {
     reach "https://localhost:$TLS_PORT" "ca_path = $STACK/certificates"
     assert_reached
 }
 
+# bats test_tags=long
 @test "a certificate of an unknown authority is 502, and nothing is sent" {
     reach "https://localhost:$TLS_PORT" "ca_path = $STACK/other"
     send_text
@@ -68,6 +71,7 @@ assert_reached() {
     assert_nothing_sent
 }
 
+# bats test_tags=long
 @test "a certificate for another host name is 502, and nothing is sent" {
     reach "https://127.0.0.1:$TLS_PORT" "ca_file = $STACK/tls.pem"
     send_text
@@ -76,7 +80,7 @@ assert_reached() {
 }
 
 # The command line tool calls the platform here, because a CGI removes OPENSSL_CONF.
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a platform that supports only TLS 1.1 is not called" {
     stop_tls
     start_old_tls "${SANDBOX##*:}"
@@ -93,6 +97,7 @@ assert_reached() {
     assert_equal "$(sent_count)" 1
 }
 
+# bats test_tags=long
 @test "the confined courier delivers over https to a host name" {
     start_receiver RECEIVER
     local id

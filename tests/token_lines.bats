@@ -109,18 +109,18 @@ refuses_others() {
         and (.scope | IN("basic", "read", "send", "inbox"))'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route that says nothing about lines is 403 for a token with lines" {
     refuses_others
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the same routes, and those of sessions, are 403 for a member with lines" {
     be_member
     refuses_others
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "the same routes are 403 for a member who does not see the threads of colleagues" {
     be_own
     refuses_others
@@ -141,18 +141,18 @@ hides_ids() {
     ((count > 40)) || fail "only $count cases"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route with lines gives 404 for each id of another line, and shows nothing of it" {
     hides_ids
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route with lines gives a member 404 for each id of another line, and shows nothing of it" {
     be_member
     hides_ids
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every such route gives 404 for each id of a colleague's thread, and shows nothing of it" {
     be_own
     hides_ids
@@ -181,18 +181,18 @@ hides_in_lists() {
     ((count >= 70)) || fail "only $count cases"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "no list, page, count or search of a route with lines shows anything of another line" {
     hides_in_lists
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "no list, page, count or search shows a member anything of another line" {
     be_member
     hides_in_lists
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "no list, page, count or search shows a member anything of a colleague's thread" {
     be_own
     hides_in_lists
@@ -286,18 +286,18 @@ changes_no_other() {
     assert_error 404 NOT_FOUND
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "no token with lines changes a thread of another line, or a note in it" {
     changes_no_other
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "no member with lines changes a thread of another line, or a note in it" {
     be_member
     changes_no_other
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "no member changes a colleague's thread, or a note in it" {
     be_own
     changes_no_other
@@ -611,18 +611,18 @@ sends_from_own() {
     each_route is_refused '.lines == "by body"'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route by body is 403 for a line that the token has not, and sends nothing" {
     sends_from_own
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route by body is 403 for a line that the member has not, and sends nothing" {
     be_member
     sends_from_own
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "every route by body is 403 for a person whose thread is a colleague's, and sends nothing" {
     be_own
     LINE=$OWN

@@ -62,7 +62,7 @@ leaves_its_row() {
         fail "expected $actor, $wanted, $object: $rows"
 }
 
-# bats test_tags=route
+# bats test_tags=route,long
 @test "each route that changes something leaves exactly one row, and each other route none" {
     local number=0
     each_route leaves_its_row
@@ -77,6 +77,7 @@ leaves_nothing() {
     assert_equal "$(row_count)" "$before"
 }
 
+# bats test_tags=long
 @test "a request that is refused leaves no row" {
     local has_fields='.body == "json" and .members != [] and .trail != null and (.trail | contains("."))'
     each_route leaves_nothing "$has_fields and .path != \"/v2/session\" and .path != \"/v2/contacts/:contactId/block\""
@@ -143,6 +144,7 @@ assert_details() {
     switchboard trail "$EMAIL" | grep -E "  $1 +$2 " | head -n 1 | grep -F "$3" || fail "no $3"
 }
 
+# bats test_tags=long
 @test "a row has the name of a member, a token or an invitation, also after it is removed" {
     local ana invitation robot ana_is='{"name":"Ana Silva","email":"ana@example.org"}'
     make_session ''

@@ -116,6 +116,7 @@ repeated() { # TEXT COUNT
     printf "%$2s" '' | sed "s/ /$1/g"
 }
 
+# bats test_tags=long
 @test "invalid or truncated HTTP answers are failures on every route" {
     local uploaded after answer count=0
     write_config "graph_base_url = $UPSTREAM"
@@ -158,6 +159,7 @@ END
     jq -e . "$LOG" >/dev/null
 }
 
+# bats test_tags=long
 @test "bodies of invalid or too deep JSON are failures on every route" {
     local body_text
     write_config "graph_base_url = $UPSTREAM"
@@ -186,6 +188,7 @@ plan_then() {
     printf '%s\n' "$1" >"$STACK/upstream/main/then"
 }
 
+# bats test_tags=long
 @test "endless headers, endless bodies and 100 MB are aborted early" {
     local answer=$STACK/upstream/main/answer
     write_config "graph_base_url = $UPSTREAM"
@@ -216,6 +219,7 @@ plan_then() {
     [[ $(header Retry-After) != *[$'\x01\x7f']* ]] || fail_answer 'the header contains a control character'
 }
 
+# bats test_tags=long
 @test "a refusal before the platform has read the body reaches the client, and is kept under a key" {
     local socket try key=early-$RANDOM$RANDOM file=$BATS_TEST_TMPDIR/large
     local refusal='HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 51\r\n\r\n{"error":{"message":"Invalid token","code":190}}   '
@@ -268,6 +272,7 @@ make_certificate() {
         -extfile "$dir/names" -out "$dir/certificate.pem" 2>/dev/null
 }
 
+# bats test_tags=long
 @test "TLS: only the platform's own certificate is accepted, and nothing is sent to another server" {
     local name url good='{"messages":[{"id":"wamid.tls"}],"data":[],"id":"7"}'
     local url_good url_other url_expired
@@ -299,6 +304,7 @@ make_certificate() {
     assert_error 502 INTERNAL_ERROR expired
 }
 
+# bats test_tags=long
 @test "a connection that is not accepted is aborted after 5 seconds" {
     local socket
     BACKLOG=1 start_upstream full
@@ -313,6 +319,7 @@ make_certificate() {
     assert_header Retry-After 5
 }
 
+# bats test_tags=long
 @test "TLS: a handshake without an answer is aborted after 5 seconds" {
     plan main hang
     write_config "graph_base_url = ${UPSTREAM/http:/https:}" # a server without TLS

@@ -45,10 +45,12 @@ load helpers/conventions
     assert_success
 }
 
+# bats test_tags=long
 @test "similar paths are 404 (spec 7)" {
     assert_no_other_paths /v2/version
 }
 
+# bats test_tags=long
 @test "X-Request-Id is taken from the request when it is harmless, else generated" {
     assert_request_ids GET /v2/version
 }
@@ -60,6 +62,7 @@ load helpers/conventions
     assert_success
 }
 
+# bats test_tags=long
 @test "the executable is not linked with SQLite, libcurl or libsodium" {
     assert_without version sqlite3_open sqlite3_open_v2 curl_easy_init sodium_init
 }

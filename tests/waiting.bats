@@ -94,6 +94,7 @@ has_called_or_ended() {
     something_sent || has_ended
 }
 
+# bats test_tags=long
 @test "while the body of a request has not arrived" {
     local path type count=0
     for path in $(paths POST); do
@@ -112,6 +113,7 @@ has_called_or_ended() {
     ((count >= 45)) || fail "only $count requests"
 }
 
+# bats test_tags=long
 @test "while the platform has not answered a request that reads" {
     local path count=0
     for path in $(paths GET); do
@@ -150,6 +152,7 @@ has_called_or_ended() {
     assert_holds_no_lock upload
 }
 
+# bats test_tags=long
 @test "a body that stops arriving is 408 after 30 seconds, and a second for each 10,000 bytes" {
     local bytes pids=() begin=${EPOCHREALTIME/[.,]/} took
     for bytes in 0 50000; do

@@ -199,7 +199,7 @@ seal_anew() {
     assert_json '.data | [.eventTypes, .phoneNumberIds, .fields]' '[null,null,null]'
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "each wrong field of a new webhook is 400 with what is wrong and what to do, and nothing is stored" {
     local route=(POST /v2/webhooks) url='"url":"https://a.example/"' many
     refuses '{}' url 'is required: send a string'
@@ -300,7 +300,7 @@ unverified() {
     unverified closed 'Empty reply' close
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "a receiver that answers nothing for 10 s is 400" {
     local begun=$SECONDS
     unverified slow 'timed out: no whole answer within 10 s' 'wait 20000'
@@ -322,6 +322,7 @@ unverified() {
 }
 
 # A slow receiver holds a process of the pool, and the other users' requests would wait for it.
+# bats test_tags=long
 @test "one URL of a user is verified at a time: another one is 409, and that of another user is not" {
     local body_sent first
     body_sent="{\"kind\":\"forward\",\"verifyToken\":\"right\",\"url\":\"$HOOK_URL"
@@ -385,7 +386,7 @@ unverified() {
     done
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "250 webhooks are listed in pages, each once and in order" {
     local expected
     # ids of the same millisecond and of later ones, in the order of their creation
@@ -460,7 +461,7 @@ unverified() {
         "$(gojq -c '.data | del(.updatedAt)' "$BATS_TEST_TMPDIR/answers")"
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "each wrong field of PATCH is 400, the kind cannot change, and nothing is changed" {
     local route before
     add_webhook '{"url":"https://a.example/","eventTypes":["lead.created"]}'
@@ -739,6 +740,7 @@ unverified() {
 
 # --- busy ---
 
+# bats test_tags=long
 @test "a database that is locked for too long is 500 with Retry-After, and nothing is changed" {
     add_webhook '{"url":"https://a.example/"}'
     hold_database

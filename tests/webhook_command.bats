@@ -94,6 +94,7 @@ add_forward() {
     assert_equal "$status" 0
 }
 
+# bats test_tags=long
 @test "webhook add refuses what is wrong, with what to do" {
     local long
     usage_error 'URL `ftp://a.example/` must be an absolute http: or https: URL' webhook add "$EMAIL" ftp://a.example/
@@ -221,6 +222,7 @@ $webhook $OTHER_EMAIL - event https://b.example/ active 0 0"
 
 # --- pause, resume, test, delete ---
 
+# bats test_tags=long
 @test "webhook pause and resume are repeatable, and resume ends a suspension" {
     add_webhook "$EMAIL" https://a.example/
     done_quietly webhook pause "$webhook"

@@ -64,7 +64,7 @@ END
     config_is '' ''
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "an invalid URL is 400 VALIDATION_ERROR with the reason, and nothing is stored (spec 4.7)" {
     local url
     for url in ftp://example.org/ example.org /hook http:// https:///x 'https://exa mple.org/' https://user:pw@example.org/ \
@@ -77,7 +77,7 @@ END
     config_is '' ''
 }
 
-# bats test_tags=direct
+# bats test_tags=direct,long
 @test "http and https URLs of every form are valid (spec 2.8)" {
     local url
     for url in http://a.example/ https://a.example 'https://[2001:db8::1]:8443/x' http://127.0.0.1:1/ HTTPS://EXAMPLE.ORG/ \
@@ -244,6 +244,7 @@ spoil_code() {
     assert_success
 }
 
+# bats test_tags=long
 @test "a database that is locked for too long is 500 with Retry-After, and nothing is changed" {
     set_config https://example.org/hook s3cret
     hold_database

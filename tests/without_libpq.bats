@@ -57,6 +57,7 @@ variable() {
     make -s --no-print-directory -C "$root" "${@:2}" --eval "print: ; @echo \$($1)" print
 }
 
+# bats test_tags=long
 @test "the packages of the default programs do not have libpq, those of POSTGRESQL=1 do" {
     assert_equal "$(variable PACKAGES | tr ' ' '\n' | grep -c -e libpq -e postgresql)" 0
     assert_equal "$(variable PACKAGES POSTGRESQL=1 | tr ' ' '\n' | grep -e libpq -e postgresql)" libpq-dev

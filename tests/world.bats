@@ -31,6 +31,7 @@ world() {
     printf '# %s\n' "$output" >&3
 }
 
+# bats test_tags=long
 @test "worlds that once broke a rule, or came close, break none" {
     local seed
     for seed in 2 5 22 32 104 217 238 2012 100082 383527 500026 700071 866955; do
@@ -39,6 +40,7 @@ world() {
     done
 }
 
+# bats test_tags=long
 @test "a seed decides everything that happens in a world" {
     local first
     world --seed 300 --worlds 1 --verbose
@@ -48,6 +50,7 @@ world() {
     assert_equal "$output" "$first"
 }
 
+# bats test_tags=long
 @test "a disk that loses what was synced breaks a rule, and the history that breaks it is printed" {
     # a program may wait for ever on a damaged database, so a part of the history can take long
     world --seed 103 --worlds 20 --shorten "$((${TEST_FULL:-0} ? 3 : 0))" --lying-disk

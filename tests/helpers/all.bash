@@ -18,6 +18,8 @@
 # tests runs over each of them; if there are tests with the tag `route`, only these run over fcgi.
 # So do the files on a PostgreSQL server. `make test-full` runs each test over each transport of its
 # file.
+# A tag `long` leaves a test out of `make test`, so that it ends in some minutes; `make test-whole`
+# runs it. A file with `# bats file_tags=long` is left out, except its tests with the tag `short`.
 #
 # Each file has its own stack (sandbox, database, Apache), which all its tests share.
 
