@@ -8,6 +8,7 @@ server=${COPY_SERVER-${SERVER-}}
 export COPY_SERVER=$server
 unset SERVER # the stack of this file begins with a file
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/fill
 load helpers/webhook
@@ -146,7 +147,6 @@ refuses() {
     assert_equal "$(switchboard user list | wc -l)" 2
 }
 
-# bats test_tags=long
 @test "a URL with a password is refused as an argument, also without PostgreSQL" {
     local url
     for url in 'postgresql://u:SECRET@h/d' 'postgresql://u@h/d?a=b&password=SECRET'; do

@@ -5,6 +5,7 @@
 # transports: fcgi
 # needs: soak
 # starts first
+# bats file_tags=long
 load helpers/all
 load helpers/postgresql
 

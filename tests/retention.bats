@@ -384,17 +384,22 @@ sends() {
     assert_equal "$(sends)" ''
 }
 
-@test "threads without messages go in parts of 50 with their contacts, and what broke off goes on" {
-    local change
-    make_user
-    writes wamid.kept "$B" "$(days_ago 1)"
+# Adds 120 contacts, each with a thread without messages; the 20th is on hold: have_threads DAYS
+have_threads() {
     db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)
         INSERT INTO contact (id, account_id, bsuid, created_at, updated_at)
         SELECT 'con_' || (1000 + i) || '$LINE', '$ACCOUNT', 'US.' || i, 1, 1 FROM n"
     db "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
-        SELECT 'thr_' || substr(c.id, 5), a.user_id, l.id, c.id, 1, $(days_ago 40)000 FROM contact c
+        SELECT 'thr_' || substr(c.id, 5), a.user_id, l.id, c.id, 1, $(days_ago "$1")000 FROM contact c
         JOIN account a ON a.id = c.account_id JOIN line l ON l.account_id = a.id WHERE c.id LIKE 'con_%$LINE'"
     db "UPDATE contact SET held_at = 1 WHERE id = 'con_1020$LINE'"
+}
+
+@test "threads without messages go in parts of 50 with their contacts, and what broke off goes on" {
+    local change
+    make_user
+    writes wamid.kept "$B" "$(days_ago 1)"
+    have_threads 40
     api GET /v2/changes
     change=$(value .data.change)
     api PATCH /v2/retention -d '{"messageDays":30}'
@@ -419,19 +424,13 @@ sends() {
     writes wamid.kept "$B" "$(days_ago 1)"
     writes wamid.old "$A" "$(days_ago 40)"
     writes wamid.new "$A" "$(days_ago 2)"
-    db "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)
-        INSERT INTO contact (id, account_id, bsuid, created_at, updated_at)
-        SELECT 'con_' || (1000 + i) || '$LINE', '$ACCOUNT', 'US.' || i, 1, 1 FROM n"
-    db "INSERT INTO thread (id, user_id, line_id, contact_id, created_at, last_message_at)
-        SELECT 'thr_' || substr(c.id, 5), a.user_id, l.id, c.id, 1, $(days_ago 3)000 FROM contact c
-        JOIN account a ON a.id = c.account_id JOIN line l ON l.account_id = a.id WHERE c.id LIKE 'con_%$LINE'"
+    have_threads 3
     db "INSERT INTO message (id, user_id, thread_id, line_id, wamid, direction, source, type, status, status_at,
             timestamp, body, created_at)
         SELECT 'msg_' || t.id, m.user_id, t.id, m.line_id, 'wamid.' || t.id, m.direction, m.source, m.type, m.status,
             1, t.last_message_at, m.body, 1 FROM thread t, message m WHERE m.wamid = 'wamid.new' AND t.id LIKE 'thr_%$LINE'"
     db "INSERT INTO note (id, user_id, thread_id, text, created_at)
         SELECT 'not_' || t.id, t.user_id, t.id, 'old', $(days_ago 40)000 FROM thread t WHERE t.user_id = '$(user_id)'"
-    db "UPDATE contact SET held_at = 1 WHERE id = 'con_1020$LINE'"
     api GET /v2/changes
     change=$(value .data.change)
     api PATCH /v2/retention -d '{"messageDays":30}'

@@ -19,7 +19,7 @@
 # So do the files on a PostgreSQL server. `make test-full` runs each test over each transport of its
 # file.
 # A tag `long` leaves a test out of `make test`, so that it ends in some minutes; `make test-whole`
-# runs it. A file with `# bats file_tags=long` is left out, except its tests with the tag `short`.
+# runs it. A file with `# bats file_tags=long` is left out as a whole.
 #
 # Each file has its own stack (sandbox, database, Apache), which all its tests share.
 

@@ -12,8 +12,9 @@
 #                     (the file with its output) and $code (its exit status)
 #
 # A sweep tries all points, or every k-th, in order. SWEEP_POINTS is the maximum number of points
-# and replaces each sweep's default; without it `make test` tries a tenth of the default and `make
-# test-full` all of it. `make torture` tries each point. A sweep prints a summary with `say_sweep`;
+# and replaces each sweep's default; without it `make test-whole` tries a tenth of the default and
+# `make test-full` all of it. `make torture` tries each point. A sweep prints a summary with
+# `say_sweep`;
 # tests/run shows these lines and adds up the numbers in their brackets.
 
 # Executables in which an allocation can be made to fail (tests/helpers/starve.c).
