@@ -9,6 +9,7 @@ load helpers/postgresql
 load helpers/statements
 load helpers/webhook
 load helpers/document
+load helpers/courier
 
 use_server_programs
 
@@ -827,6 +828,30 @@ rows_read() {
     (($(rows_read 'SELECT l.id, (SELECT max' "'usr_1'" 9000000 9000190) <= 100))
 }
 
+# Whether the statistics of the contacts are those of so many rows: has_statistics ROWS
+has_statistics() {
+    [[ $(db "SELECT reltuples FROM pg_class WHERE relname = 'contact'") == "$1" ]]
+}
+
+# bats test_tags=long
+@test "the courier has the server make statistics of a table whose size has doubled" {
+    local from
+    switchboard init
+    switchboard user add a@example.org >/dev/null
+    db "ALTER TABLE contact SET (autovacuum_enabled = false);
+        INSERT INTO account (id, user_id, waba_id, name, created_at)
+            SELECT 'acc_1', id, '1', '', 1 FROM \"user\""
+    start_courier
+    for from in 1 4001; do
+        db "INSERT INTO contact (id, account_id, phone, created_at, updated_at)
+            SELECT 'con_' || i, 'acc_1', i, 1, 1 FROM generate_series($from, $from * 2 + 3998) i"
+        eventually has_statistics $((from * 2 + 3998))
+    done
+    assert_equal "$(db "SELECT reltuples FROM pg_class WHERE relname = 'account'")" -1
+    stop_courier
+    assert_equal "$courier_status" 0
+}
+
 # --- doctor ---
 
 # Prints the status and the detail of a check in the report: found CHECK
@@ -851,6 +876,20 @@ found() {
     use "postgresql://postgres@/$NAME?host=$MAIN&port=$PORT"
     run switchboard doctor --json
     assert_equal "$(found role)" 'warn postgres is a superuser of the server: use a role that only owns the database'
+}
+
+@test "doctor reports a large table of which the server has no statistics" {
+    switchboard init
+    db "ALTER TABLE event SET (autovacuum_enabled = false);
+        INSERT INTO \"user\" (id, email, created_at) VALUES ('usr_1', 'a@example.org', 1);
+        INSERT INTO event (id, user_id, sequence, type, body, state, created_at)
+            SELECT 'evt_' || i, 'usr_1', i, 'message.received', text, 'done', 1 FROM generate_series(1, 4800) i,
+            (SELECT convert_to(string_agg(md5(n::text), ''), 'UTF8') AS text FROM generate_series(1, 58) n) AS body"
+    run switchboard doctor --json
+    [[ $(found statistics) == 'warn the server has none of event, after pg_upgrade'* ]] || fail "$output"
+    db ANALYZE
+    run switchboard doctor --json
+    assert_equal "$(found statistics)" 'ok the server has those of the large tables'
 }
 
 @test "doctor reports a clock that is more than two seconds from that of the server" {

@@ -3,11 +3,6 @@
 
 #include "engine/postgresql_driver.h"
 
-static enum store_result tend(struct store *store, int64_t now) {
-    (void)store, (void)now;
-    return STORE_OK; /* the server's checkpointer and autovacuum do it */
-}
-
 static void hold_view(struct store *store) {
     (void)store; /* each statement sees what was committed before it */
 }
@@ -30,7 +25,7 @@ const struct driver postgresql_driver = {
     .close = postgresql_close,
     .is_alive = postgresql_is_alive,
     .set_lock_timeout = postgresql_set_lock_timeout,
-    .tend = tend,
+    .tend = postgresql_tend,
     .prepare = postgresql_prepare,
     .drop = postgresql_drop,
     .start = postgresql_start,

@@ -43,6 +43,7 @@ struct connection {
     size_t awaited_count, awaited_room;
     unsigned named; /* statements that the server has prepared */
     int lock_timeout_ms;
+    int64_t next_statistics;  /* monotonic time: postgresql_statistics.c */
     int64_t asked, answer_by; /* monotonic times */
     bool is_committing;       /* only the answer of a COMMIT is missing */
     int changes;

@@ -52,6 +52,10 @@ bool postgresql_is_within_limit(struct store *store, int64_t own);
 
 bool postgresql_repeat(struct store *store);
 
+/* --- postgresql_statistics.c --- */
+
+enum store_result postgresql_tend(struct store *store, int64_t now);
+
 /* --- postgresql_lock.c --- */
 
 void postgresql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,

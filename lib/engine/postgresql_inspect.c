@@ -132,6 +132,22 @@ static void add_integrity(struct store *store, struct arena *arena, struct buffe
                : "the server has no checksums of its pages: pg_checksums --enable makes them");
 }
 
+/* Of tables that the courier would have had the server analyze (postgresql_statistics.c), and of
+ * those that are too large for that. */
+static void add_statistics(struct store *store, struct arena *arena, struct buffer *findings) {
+    const char *without = postgresql_text(
+        store, arena,
+        "SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' "
+        "AND relnamespace = current_schema()::regnamespace AND reltuples < 0 "
+        "AND pg_relation_size(oid) > 8 * 1024 * 1024");
+    add(findings, without ? FINDING_WARNING : FINDING_OK, "statistics",
+        without ? arena_printf(arena,
+                               "the server has none of %s, after pg_upgrade for example, and may "
+                               "read whole tables: run the SQL command ANALYZE",
+                               without)
+                : "the server has those of the large tables");
+}
+
 static void add_clock(struct store *store, struct arena *arena, struct buffer *findings) {
     postgresql_set_clock(postgresql_handle(store));
     const int64_t ahead = clock_ahead();
@@ -153,6 +169,7 @@ enum store_result postgresql_inspect(struct store *store, struct arena *arena, b
     add_standbys(store, arena, findings);
     add_durability(store, arena, findings);
     add_integrity(store, arena, findings);
+    add_statistics(store, arena, findings);
     add_clock(store, arena, findings);
     return sql_result(store);
 }

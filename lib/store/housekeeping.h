@@ -23,8 +23,9 @@ enum store_result store_repair_times(struct store *store, struct arena *arena, i
 /* The regular work of the database itself, at the monotonic time `now` in ms; one resident process
  * calls it once a second. On SQLite it copies the write-ahead log into the database, so that the
  * next writer starts the log again at its beginning, and truncates the log's file when there were
- * no writes since the last time. STORE_BUSY: another connection was in the way; a later call does
- * the work. */
+ * no writes since the last time. On PostgreSQL it has the server make statistics of a table that
+ * has grown to twice its size. STORE_BUSY: another connection was in the way; a later call does the
+ * work. */
 enum store_result store_tend(struct store *store, int64_t now);
 
 #endif
