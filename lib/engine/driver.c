@@ -186,6 +186,11 @@ int sql_changes(const struct store *store) {
     return store->driver->changes(store);
 }
 
+int64_t sql_total_changes(struct store *store) {
+    sql_wait(store);
+    return store->driver->total_changes(store);
+}
+
 const char *column_text(struct statement *statement, int column, struct arena *arena) {
     return column_blob(statement, column, arena).p;
 }

@@ -52,6 +52,7 @@ struct driver {
     void (*ignore)(struct statement *statement);
     void (*wait)(struct store *store);
     int (*changes)(const struct store *store);
+    int64_t (*total_changes)(const struct store *store);
 
     /* The bytes of a column, which stay valid until the next call for the statement; p == NULL:
      * NULL. */

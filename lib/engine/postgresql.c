@@ -34,6 +34,7 @@ const struct driver postgresql_driver = {
     .ignore = postgresql_ignore,
     .wait = postgresql_wait,
     .changes = postgresql_changes,
+    .total_changes = postgresql_total_changes,
     .column = postgresql_column,
     .integer = postgresql_column_integer,
     .is_null = postgresql_is_null,

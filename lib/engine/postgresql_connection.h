@@ -47,6 +47,7 @@ struct connection {
     int64_t asked, answer_by; /* monotonic times */
     bool is_committing;       /* only the answer of a COMMIT is missing */
     int changes;
+    int64_t total_changes;
     struct {                     /* postgresql_exchange.c */
         int64_t work, most_work; /* of the transaction, in units; most_work 0: no limit */
         int64_t ms, end;         /* end: monotonic time; 0: no limit */

@@ -33,6 +33,7 @@ void postgresql_stop(struct statement *statement);
 void postgresql_ignore(struct statement *statement);
 void postgresql_wait(struct store *store);
 int postgresql_changes(const struct store *store);
+int64_t postgresql_total_changes(const struct store *store);
 struct slice postgresql_column(const struct statement *statement, int column);
 int64_t postgresql_column_integer(const struct statement *statement, int column);
 bool postgresql_is_null(const struct statement *statement, int column);

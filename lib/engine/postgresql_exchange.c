@@ -216,8 +216,10 @@ void postgresql_send(struct connection *c, struct prepared *p, const struct argu
 static void settle(struct connection *c, const struct awaited *sent, PGresult *result) {
     struct prepared *p = sent->p;
     postgresql_latch(c, result);
-    if (PQresultStatus(result) == PGRES_COMMAND_OK) /* it reads no rows */
+    if (PQresultStatus(result) == PGRES_COMMAND_OK) { /* it reads no rows */
         postgresql_count_rows(c, c->changes);
+        c->total_changes += c->changes;
+    }
     if (sent->kind == PREPARATION && PQresultStatus(result) != PGRES_COMMAND_OK)
         *p->name = '\0';
     if (!p || sent->kind == PREPARATION) {

@@ -94,6 +94,10 @@ int postgresql_changes(const struct store *store) {
     return connection_of(store)->changes;
 }
 
+int64_t postgresql_total_changes(const struct store *store) {
+    return connection_of(store)->total_changes;
+}
+
 bool postgresql_is_null(const struct statement *statement, int column) {
     const struct prepared *p = statement->prepared;
     return PQgetisnull(p->rows, p->row, column);

@@ -89,6 +89,10 @@ void sql_latch(struct store *store, enum store_result result);
 /* The number of rows changed by the last statement. */
 int sql_changes(const struct store *store);
 
+/* The number of rows changed by all statements without RETURNING so far. The difference of two
+ * calls is that of the statements between, which run later or at once (sql_run_later). */
+int64_t sql_total_changes(struct store *store);
+
 /* The first failure since the last sql_result, or STORE_OK; clears it. */
 enum store_result sql_result(struct store *store);
 

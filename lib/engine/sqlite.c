@@ -136,6 +136,10 @@ static int changes(const struct store *store) {
     return sqlite3_changes(connection_of(store)->db);
 }
 
+static int64_t total_changes(const struct store *store) {
+    return sqlite3_total_changes64(connection_of(store)->db);
+}
+
 static enum store_result set_lock_timeout(struct store *store, int ms) {
     struct connection *c = connection_of(store);
     c->lock_timeout = ms;
@@ -652,6 +656,7 @@ const struct driver sqlite_driver = {
     .row = row,
     .stop = stop,
     .changes = changes,
+    .total_changes = total_changes,
     .column = column,
     .integer = integer,
     .is_null = is_null,

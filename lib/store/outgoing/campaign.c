@@ -169,18 +169,15 @@ static bool raise_recipients(struct store *store, const char *id, size_t added) 
  * read only if the account has a contact with one of the given ones. */
 static bool add_recipient(struct store *store, const struct store_campaign *campaign,
                           const struct store_campaign_recipient *recipient, const char *id,
-                          int64_t now, bool *is_new) {
+                          int64_t now) {
     static struct statement s = {
         .sql = "WITH person (id) AS MATERIALIZED (" PERSON "), named (name) AS MATERIALIZED (" NAMES
                ") INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, "
                "created_at, bsuid) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE " IS_NEW
                " ON CONFLICT (campaign_id, recipient) DO NOTHING"};
-    if (!sql_run(store, &s, TEXT(id), TEXT(campaign->account_id), TEXT(campaign->id),
-                 TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now),
-                 TEXT(recipient->bsuid)))
-        return false;
-    *is_new = sql_changes(store) > 0;
-    return true;
+    return sql_run_later(store, &s, TEXT(id), TEXT(campaign->account_id), TEXT(campaign->id),
+                         TEXT(recipient->recipient), BLOB(recipient->body), INTEGER(now),
+                         TEXT(recipient->bsuid));
 }
 
 static bool remove_recipient(struct store *store, const char *id) {
@@ -192,17 +189,18 @@ static bool remove_recipient(struct store *store, const char *id) {
 static enum store_result add_new(struct store *store, const struct store_campaign *campaign,
                                  const struct store_campaign_recipient *recipients, size_t count,
                                  int64_t now, size_t room, size_t *added) {
+    const int64_t before = sql_total_changes(store);
     char id[ID_SIZE];
-    bool is_new;
-    *added = 0;
     for (size_t i = 0; i < count; i++) {
         id_make(id, "rcp_", now);
-        if (!add_recipient(store, campaign, &recipients[i], id, now, &is_new))
+        if (!add_recipient(store, campaign, &recipients[i], id, now))
             break;
-        if (is_new && *added == room)
+        if (room < count && sql_total_changes(store) - before > (int64_t)room) {
+            *added = room;
             return remove_recipient(store, id) ? STORE_EXCESSIVE : STORE_OK;
-        *added += is_new;
+        }
     }
+    *added = (size_t)(sql_total_changes(store) - before);
     return STORE_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Campaigns in the regular work of the sender: recipients move to outgoing, answers pause. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/sql.h"
 #include "store/campaign.h"
@@ -126,20 +127,30 @@ static int64_t room_of(const struct feed *feed, int64_t waiting, int64_t now) {
 
 /* A recipient whose turn has come. */
 struct next {
-    const char *id;
+    const char *id, *recipient;
     struct slice body;
 };
 
-static struct buffer list_next(struct store *store, struct arena *arena, const char *id,
+static int compare(const void *a, const void *b) {
+    const struct next *first = a, *second = b;
+    return strcmp(first->id, second->id);
+}
+
+/* Takes the next ones off the list; one that is being erased is waited for, and is not returned. */
+static struct buffer take_next(struct store *store, struct arena *arena, const char *id,
                                int64_t limit) {
-    static struct statement s = {.sql = "SELECT id, body FROM campaign_recipient "
-                                        "WHERE campaign_id = ?1 ORDER BY id LIMIT ?2"};
+    static struct statement s = {
+        .sql = "DELETE FROM campaign_recipient WHERE id IN (SELECT id FROM campaign_recipient "
+               "WHERE campaign_id = ?1 ORDER BY id LIMIT ?2) RETURNING id, recipient, body"};
     struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(id), INTEGER(limit));
     while (sql_row(store, &s)) {
-        const struct next next = {column_text(&s, 0, arena), column_blob(&s, 1, arena)};
+        const struct next next = {column_text(&s, 0, arena), column_text(&s, 1, arena),
+                                  column_blob(&s, 2, arena)};
         buffer_add(&list, &next, sizeof next);
     }
+    if (list.n)
+        qsort(list.p, list.n / sizeof(struct next), sizeof(struct next), compare);
     return list;
 }
 
@@ -149,24 +160,32 @@ static struct slice body_of(struct arena *arena, struct slice body, const char *
                                  (int)(body.n - 1), body.p, id));
 }
 
-static bool move(struct store *store, struct arena *arena, const struct feed *feed,
-                 const struct next *next, int64_t now) {
+static bool insert_row(struct store *store, struct arena *arena, const struct feed *feed,
+                       const struct next *next, int64_t now) {
     static struct statement s = {
         .sql = "INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, "
                "send_at, next_at, expires_at, by_id, by_name, campaign_id, created_at) "
-               "SELECT ?1, c.user_id, c.account_id, c.line_id, r.recipient, ?5, 'queued', ?3, "
-               "?3, ?4, c.by_id, c.by_name, c.id, ?3 FROM campaign_recipient r "
-               "JOIN campaign c ON c.id = r.campaign_id WHERE r.id = ?2"};
-    static struct statement end = {.sql = "DELETE FROM campaign_recipient WHERE id = ?1"};
+               "SELECT ?1, user_id, account_id, line_id, ?3, ?4, 'queued', ?5, ?5, ?6, by_id, "
+               "by_name, id, ?5 FROM campaign WHERE id = ?2"};
     char id[ID_SIZE];
     id_make(id, "out_", now);
-    if (!sql_run(store, &s, TEXT(id), TEXT(next->id), INTEGER(now), INTEGER(feed->expires_at),
-                 BLOB(body_of(arena, next->body, id))))
-        return false;
-    const bool is_there = sql_changes(store) > 0; /* it may have been erased */
-    return sql_run(store, &end, TEXT(next->id)) &&
-           campaign_count_rows(store, feed->id, "queued", is_there) &&
-           campaign_count_rows(store, feed->id, "waiting", -sql_changes(store));
+    return sql_run_later(store, &s, TEXT(id), TEXT(feed->id), TEXT(next->recipient),
+                         BLOB(body_of(arena, next->body, id)), INTEGER(now),
+                         INTEGER(feed->expires_at));
+}
+
+/* Moves recipients to outgoing. Returns how many; after a failure the number means nothing. */
+static size_t move(struct store *store, struct arena *arena, const struct feed *feed, int64_t room,
+                   int64_t now) {
+    const struct buffer list = take_next(store, arena, feed->id, room);
+    const struct next *next = (const struct next *)(const void *)list.p;
+    const size_t count = list.n / sizeof *next;
+    for (size_t i = 0; i < count; i++)
+        if (!insert_row(store, arena, feed, &next[i], now))
+            return 0;
+    campaign_count_rows(store, feed->id, "queued", (int64_t)count);
+    campaign_count_rows(store, feed->id, "waiting", -(int64_t)count);
+    return count;
 }
 
 static bool set_fed(struct store *store, const char *id, int64_t now) {
@@ -194,11 +213,7 @@ enum store_result store_feed_campaign(struct store *store, struct arena *arena, 
         if (!hold(store, &feed) || !turn_window(store, arena, &feed, now))
             continue;
         const int64_t waiting = count_waiting(store, feed.id);
-        const int64_t room = room_of(&feed, waiting, now);
-        const struct buffer list = list_next(store, arena, feed.id, room);
-        const struct next *next = (const struct next *)(const void *)list.p;
-        while (*moved < list.n / sizeof *next && move(store, arena, &feed, &next[*moved], now))
-            ++*moved;
+        *moved = move(store, arena, &feed, room_of(&feed, waiting, now), now);
         if (*moved)
             set_fed(store, feed.id, now);
         else if (!waiting)

@@ -124,46 +124,30 @@ static bool keep_lease(struct store *store, const struct store_take *take) {
            sql_changes(store) > 0;
 }
 
-/* A row that is due. */
-struct due {
-    char id[ID_SIZE], campaign_id[ID_SIZE];
-};
-
-/* Lists the next rows. */
-static struct buffer list_due(struct store *store, struct arena *arena,
-                              const struct store_take *take) {
-    static struct statement s = {
-        .sql = "SELECT o.id, o.campaign_id FROM outgoing o WHERE o.finished_at IS NULL "
-               "AND o.line_id = ?1 "
-               "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at > ?2 "
-               "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
-               "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
-               "AND e.recipient = o.recipient AND e.line_id = ?1 AND e.campaign_id IS NULL "
-               "AND (e.send_at, e.id) < (o.send_at, o.id)) "
-               "AND NOT EXISTS (SELECT 1 FROM outgoing f WHERE f.finished_at IS NULL "
-               "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = ?1 "
-               "AND f.state = 'sending') AND NOT EXISTS (SELECT 1 FROM campaign c "
-               "WHERE c.id = o.campaign_id AND (c.state <> 'running' OR c.opens_at > ?2 "
-               "OR c.closes_at <= ?2)) "
-               "ORDER BY o.send_at, o.id LIMIT ?3"};
-    struct buffer rows = buffer_in(arena);
-    sql_start(store, &s, TEXT(take->line_id), INTEGER(take->now), INTEGER((int64_t)take->limit));
-    while (sql_row(store, &s)) {
-        struct due due;
-        column_id(&s, 0, due.id);
-        column_id(&s, 1, due.campaign_id);
-        buffer_add(&rows, &due, sizeof due);
-    }
-    return rows;
-}
-
-static bool take_row(struct store *store, const struct store_take *take, const struct due *due) {
-    static struct statement s = {
-        .sql = "UPDATE outgoing SET state = 'sending', reason = NULL, taken_by = ?2, take_id = ?3, "
-               "attempts = attempts + 1 WHERE id = ?1 AND state = 'queued'"};
-    return sql_run(store, &s, TEXT(due->id), TEXT(take->owner), TEXT(take->take_id)) &&
-           (!sql_changes(store) ||
-            campaign_count_state(store, due->campaign_id, "queued", "sending"));
+/* Gives the next rows that are due to this take. */
+static bool take_rows(struct store *store, const struct store_take *take) {
+    static struct campaign_transition due = {
+        {.sql =
+             "UPDATE outgoing SET state = 'sending', reason = NULL, taken_by = ?4, take_id = ?5, "
+             "attempts = attempts + 1 WHERE state = 'queued' AND id IN (SELECT o.id "
+             "FROM outgoing o WHERE o.finished_at IS NULL AND o.line_id = ?1 "
+             "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at > ?2 "
+             "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
+             "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
+             "AND e.recipient = o.recipient AND e.line_id = ?1 AND e.campaign_id IS NULL "
+             "AND (e.send_at, e.id) < (o.send_at, o.id)) "
+             "AND NOT EXISTS (SELECT 1 FROM outgoing f WHERE f.finished_at IS NULL "
+             "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = ?1 "
+             "AND f.state = 'sending') AND NOT EXISTS (SELECT 1 FROM campaign c "
+             "WHERE c.id = o.campaign_id AND (c.state <> 'running' OR c.opens_at > ?2 "
+             "OR c.closes_at <= ?2)) "
+             "ORDER BY o.send_at, o.id LIMIT ?3) RETURNING campaign_id"},
+        "queued",
+        "sending"};
+    size_t taken = 0;
+    return campaign_count_run(store, &due, &taken, TEXT(take->line_id), INTEGER(take->now),
+                              INTEGER((int64_t)take->limit), TEXT(take->owner),
+                              TEXT(take->take_id));
 }
 
 /* Why the row must not be sent, in the order of spec 5.5. */
@@ -205,13 +189,8 @@ enum store_result store_take_outgoing(struct store *store, struct arena *arena,
     struct buffer list = buffer_in(arena);
     while (sql_transact(store)) {
         list = buffer_in(arena);
-        if (!keep_lease(store, take))
-            continue;
-        struct buffer due = list_due(store, arena, take);
-        for (size_t i = 0; i < due.n / sizeof(struct due); i++)
-            if (!take_row(store, take, &((const struct due *)(void *)due.p)[i]))
-                break;
-        read_taken(store, arena, take, &list);
+        if (keep_lease(store, take) && take_rows(store, take))
+            read_taken(store, arena, take, &list);
     }
     const enum store_result result = sql_result(store);
     *rows = (struct store_outgoing *)(void *)list.p;
