@@ -799,7 +799,20 @@ rows_read() {
     for value in "${@:2}"; do
         sql=${sql//"?$((++number))"/"$value"}
     done
-    db "EXPLAIN (ANALYZE, COSTS off, TIMING off) $sql" | awk '
+    read_by "EXPLAIN (ANALYZE, COSTS off, TIMING off) $sql"
+}
+
+# The same with the plan that a connection keeps for all values of the parameters.
+rows_read_by_kept_plan() {
+    local sql IFS=,
+    sql=$(statement "$1" | sed 's/?\([1-9]\)/$\1/g')
+    read_by "SET plan_cache_mode = force_generic_plan; PREPARE kept AS $sql;
+        EXPLAIN (ANALYZE, COSTS off, TIMING off) EXECUTE kept (${*:2})"
+}
+
+# Prints the number of rows that a plan has read: read_by SQL
+read_by() {
+    db "$1" | awk '
         match($0, /Scan.* on .*actual rows=/) { split(substr($0, RSTART + RLENGTH), n, /[^0-9.]+/); rows += n[1] * n[2] }
         /Rows Removed by/ { rows += $NF }
         END { print rows }'
@@ -826,6 +839,28 @@ rows_read() {
     (($(rows_read 'UPDATE event SET state...WHERE id = ?3' "''" 9 "'evt_0'") <= 5))
     (($(rows_read "UPDATE event SET state...c.state = 'pending')" "'whk_2999'" 9) <= 10))
     (($(rows_read 'SELECT l.id, (SELECT max' "'usr_1'" 9000000 9000190) <= 100))
+}
+
+# bats test_tags=long
+@test "a contact among the recipients of a campaign is found in few rows, and so is a send that is due" {
+    switchboard init
+    texts_of "$root"/lib/store/outgoing/{campaign,outgoing_take}.c >"$BATS_TEST_TMPDIR/all"
+    sql "$MAIN" "$NAME" 'SET session_replication_role = replica' "
+        INSERT INTO contact (id, account_id, phone, bsuid, created_at, updated_at)
+            SELECT 'con_' || i, 'acc_1', i, 'PT.' || i, 1, 1 FROM generate_series(1, 1000) i;
+        INSERT INTO campaign (id, user_id, account_id, line_id, name, template, language, components, state, valid_ms,
+            created_at) SELECT 'cmp_' || i, 'usr_1', 'acc_1', 'lin_1', '', '', '', '', 'draft', 1, 1
+            FROM generate_series(1, 400) i;
+        INSERT INTO campaign_recipient (id, account_id, campaign_id, recipient, body, created_at)
+            SELECT 'rcp_' || i, 'acc_1', 'cmp_' || CASE WHEN i < 3000 THEN 1 ELSE i % 400 END, i, '', 1
+            FROM generate_series(1, 5000) i;
+        INSERT INTO outgoing (id, user_id, account_id, line_id, recipient, body, state, send_at, next_at, expires_at,
+            created_at) SELECT 'out_' || i, 'usr_1', 'acc_1', 'lin_' || i % 300, i, '', 'queued', 1, 1, 9, 1
+            FROM generate_series(1, 9000) i" \
+        ANALYZE
+    # of 3,000 recipients, and of 9,000 sends, 30 of them of the line
+    (($(rows_read_by_kept_plan 'WITH person (id)' "'rcp_new'" "'acc_1'" "'cmp_1'" "'7'" "''" 1 "'PT.8'") <= 30))
+    (($(rows_read_by_kept_plan "UPDATE outgoing SET state = 'sending'" "'lin_7'" 2 20 "'snd_1'" "'tak_1'") <= 130))
 }
 
 # Whether the statistics of the contacts are those of so many rows: has_statistics ROWS

@@ -15,7 +15,7 @@ start_postgresql() {
     prepare_database() {
         :
     }
-    local number
+    local number kept=$courier_pid
     rm -rf "$bench/postgresql"
     mkdir -p "$bench/postgresql"
     cp -r "$root"/build/postgresql/{cgi-bin,tools} "$bench/postgresql/" ||
@@ -31,6 +31,8 @@ start_postgresql() {
     for ((number = 1; number <= hosts_most; number++)); do
         start_host "$number"
     done
+    programs=$bench/postgresql courier_config=$world/host1/switchboard.conf start_courier
+    courier_pid=$kept
 }
 
 # The CPU time of the server counts.

@@ -77,7 +77,7 @@ make_user() {
 }
 
 start_courier() {
-    in_group "${service[@]}" "$bench/home/tools/courier" \
+    in_group "${service[@]}" "${programs:-$bench/home}/tools/courier" \
         --config "${courier_config:-$world/switchboard.conf}" >>"$world/courier.log" 2>&1 &
     courier_pid=$!
     started+=("$courier_pid")

@@ -124,14 +124,15 @@ static bool keep_lease(struct store *store, const struct store_take *take) {
            sql_changes(store) > 0;
 }
 
-/* Gives the next rows that are due to this take. */
+/* Gives the next rows that are due to this take. They are read in the order of the index
+ * outgoing_due; the sum keeps PostgreSQL from outgoing_expiry, which has those of all lines. */
 static bool take_rows(struct store *store, const struct store_take *take) {
     static struct campaign_transition due = {
         {.sql =
              "UPDATE outgoing SET state = 'sending', reason = NULL, taken_by = ?4, take_id = ?5, "
              "attempts = attempts + 1 WHERE state = 'queued' AND id IN (SELECT o.id "
              "FROM outgoing o WHERE o.finished_at IS NULL AND o.line_id = ?1 "
-             "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at > ?2 "
+             "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at + 0 > ?2 "
              "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
              "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
              "AND e.recipient = o.recipient AND e.line_id = ?1 AND e.campaign_id IS NULL "
