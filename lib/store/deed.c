@@ -157,7 +157,7 @@ enum store_result store_list_trail(struct store *store, struct arena *arena,
 }
 
 enum store_result store_delete_old_trail(struct store *store, int64_t before, size_t *removed) {
-    static struct statement find = {.sql = "SELECT 1 FROM trail WHERE at < ?1 LIMIT 1"};
+    static struct statement find = {.sql = "SELECT 1 FROM trail WHERE at < ?1 ORDER BY at LIMIT 1"};
     static struct statement old = {
         .sql = "DELETE FROM trail WHERE id IN (SELECT id FROM trail WHERE at < ?1 "
                "ORDER BY at LIMIT ?2)"};

@@ -614,8 +614,8 @@ static enum store_result do_part(struct erasing *e, size_t *done) {
 }
 
 static enum store_result forget_marks(struct store *store, int64_t now, size_t *done) {
-    static struct statement find = {.sql =
-                                        "SELECT 1 FROM erased_mark WHERE forget_at < ?1 LIMIT 1"};
+    static struct statement find = {
+        .sql = "SELECT 1 FROM erased_mark WHERE forget_at < ?1 ORDER BY forget_at LIMIT 1"};
     static struct statement s = {
         .sql = "DELETE FROM erased_mark WHERE hash IN (SELECT hash FROM erased_mark "
                "WHERE forget_at < ?1 ORDER BY forget_at LIMIT ?2)"};

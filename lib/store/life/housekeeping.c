@@ -92,8 +92,8 @@ static bool delete_some(struct store *store, const struct old_events *old, size_
 /* Deletes events that ended in `state` at `until` or before, oldest first. */
 static enum store_result prune_state(struct store *store, const char *state, int64_t until,
                                      size_t *removed) {
-    static struct statement find = {
-        .sql = "SELECT 1 FROM event WHERE state = ?1 AND finished_at <= ?2 LIMIT 1"};
+    static struct statement find = {.sql = "SELECT 1 FROM event WHERE state = ?1 AND finished_at "
+                                           "<= ?2 ORDER BY finished_at LIMIT 1"};
     struct old_events old = {.state = state, .until = until};
     sql_start(store, &find, TEXT(state), INTEGER(until));
     if (!sql_row(store, &find))
@@ -139,8 +139,8 @@ static enum store_result prune_webhooks(struct store *store, size_t *removed) {
 }
 
 static enum store_result prune_keys(struct store *store, int64_t before, size_t *removed) {
-    static struct statement find = {.sql =
-                                        "SELECT 1 FROM idempotency WHERE created_at < ?1 LIMIT 1"};
+    static struct statement find = {
+        .sql = "SELECT 1 FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT 1"};
     static struct statement keys = {
         /* the last condition holds for a key that another transaction started again too */
         .sql = "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key "

@@ -471,7 +471,7 @@ static enum store_result prune_threads(struct walk *walk, size_t *removed) {
 
 static enum store_result prune_removals(struct store *store, int64_t before, size_t *removed) {
     static struct statement find = {
-        .sql = "SELECT 1 FROM thread_removal WHERE removed_at < ?1 LIMIT 1"};
+        .sql = "SELECT 1 FROM thread_removal WHERE removed_at < ?1 ORDER BY removed_at LIMIT 1"};
     static struct statement old = {
         .sql = "DELETE FROM thread_removal WHERE thread_id IN (SELECT thread_id "
                "FROM thread_removal WHERE removed_at < ?1 ORDER BY removed_at LIMIT ?2) "

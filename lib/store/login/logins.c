@@ -456,12 +456,12 @@ enum store_result store_delete_other_sessions(struct store *store, const char *u
 enum store_result store_delete_old_logins(struct store *store, int64_t now, int64_t most,
                                           size_t *removed) {
     static struct statement find = {
-        .sql = "SELECT 1 WHERE EXISTS (SELECT 1 FROM session WHERE expires_at <= ?1) "
-               "OR EXISTS (SELECT 1 FROM login_link WHERE expires_at <= ?1) "
-               "OR EXISTS (SELECT 1 FROM invitation WHERE expires_at <= ?1) "
-               "OR EXISTS (SELECT 1 FROM login_device WHERE expires_at <= ?1) "
-               "OR EXISTS (SELECT 1 FROM pending_login WHERE expires_at <= ?1) "
-               "OR EXISTS (SELECT 1 FROM login_failure WHERE forget_at <= ?1)"};
+        .sql = "SELECT 1 WHERE (SELECT min(expires_at) FROM session) <= ?1 "
+               "OR (SELECT min(expires_at) FROM login_link) <= ?1 "
+               "OR (SELECT min(expires_at) FROM invitation) <= ?1 "
+               "OR (SELECT min(expires_at) FROM login_device) <= ?1 "
+               "OR (SELECT min(expires_at) FROM pending_login) <= ?1 "
+               "OR (SELECT min(forget_at) FROM login_failure) <= ?1"};
     static struct statement old[] = {
         /* the first condition holds for a row that another transaction renewed meanwhile too */
         {.sql = "DELETE FROM session WHERE expires_at <= ?1 AND id IN (SELECT id FROM session "

@@ -273,11 +273,11 @@ enum { ROWS_AT_ONCE = 500 };
 
 #define OLD_ROWS(table)                                                                            \
     "SELECT r.id FROM campaign c JOIN " table " r ON r.campaign_id = c.id "                        \
-    "WHERE c.finished_at <= ?1 LIMIT "
+    "WHERE c.finished_at <= ?1 ORDER BY c.finished_at LIMIT "
 #define OLD_STREAKS                                                                                \
     "SELECT s.name FROM campaign c JOIN sender_streak s ON s.name = c.id "                         \
-    "WHERE c.finished_at <= ?1 LIMIT "
-#define OLD "SELECT id FROM campaign WHERE finished_at <= ?1 LIMIT "
+    "WHERE c.finished_at <= ?1 ORDER BY c.finished_at LIMIT "
+#define OLD "SELECT id FROM campaign WHERE finished_at <= ?1 ORDER BY finished_at LIMIT "
 
 enum store_result store_delete_old_campaigns(struct store *store, int64_t now, size_t *removed) {
     static struct {
@@ -289,10 +289,10 @@ enum store_result store_delete_old_campaigns(struct store *store, int64_t now, s
          {.sql =
               "DELETE FROM campaign_recipient WHERE id IN (" OLD_ROWS("campaign_recipient") "?2)"}},
         {{.sql = "SELECT 1 FROM campaign c JOIN campaign_count k ON k.campaign_id = c.id "
-                 "WHERE c.finished_at <= ?1 LIMIT 1"},
+                 "WHERE c.finished_at <= ?1 ORDER BY c.finished_at LIMIT 1"},
          {.sql = "DELETE FROM campaign_count WHERE campaign_id IN (SELECT k.campaign_id FROM "
                  "campaign c JOIN campaign_count k ON k.campaign_id = c.id "
-                 "WHERE c.finished_at <= ?1 LIMIT ?2)"}},
+                 "WHERE c.finished_at <= ?1 ORDER BY c.finished_at LIMIT ?2)"}},
         {{.sql = OLD_STREAKS "1"},
          {.sql = "DELETE FROM sender_streak WHERE name IN (" OLD_STREAKS "?2)"}},
         {{.sql = OLD "1"}, {.sql = "DELETE FROM campaign WHERE id IN (" OLD "?2)"}},

@@ -88,11 +88,12 @@ bool outgoing_accept(struct store *store, const struct store_send *send, bool *i
            outgoing_write_streaks(store, send->streaks);
 }
 
-/* Cancels what would send the message of a row again, if it waits. */
+/* Cancels what would send the message of a row again, if it waits. The empty texts keep
+ * PostgreSQL from the index of all that waits. */
 static bool cancel_retries(struct store *store, const char *user_id, const char *id, int64_t now) {
     static struct statement s = {
         .sql = "UPDATE outgoing SET state = 'cancelled', reason = 'accepted_before', "
-               "finished_at = ?3 WHERE user_id = ?2 AND state = 'queued' AND id IN ("
+               "finished_at = ?3 WHERE user_id || '' = ?2 AND state || '' = 'queued' AND id IN ("
                "WITH RECURSIVE later (id) AS (SELECT retried_as FROM outgoing WHERE id = ?1 "
                "UNION SELECT o.retried_as FROM later JOIN outgoing o ON o.id = later.id) "
                "SELECT id FROM later)"};
@@ -131,8 +132,9 @@ bool outgoing_confirm(struct store *store, const char *user_id, const char *call
 /* --- the row of a message --- */
 
 /* SQL: of the row of the message ?1 of a campaign, by what the message has of its recipient, or by
- * another name of that, since the platform may have changed the spelling of the phone. SQLite
- * reads the tables in the order of a CROSS JOIN: a user or a line has too many rows. */
+ * another name of that, since the platform may have changed the spelling of the phone. A user or a
+ * line has too many rows: SQLite reads the tables in the order of a CROSS JOIN, and the empty text
+ * keeps PostgreSQL from the index of lines. */
 #define OF_MESSAGE(columns)                                                                        \
     OF_RECIPIENT(columns, "", "m.phone")                                                           \
     " UNION ALL " OF_RECIPIENT(columns, "", "m.bsuid") " UNION ALL " OF_RECIPIENT(                 \
@@ -143,7 +145,7 @@ bool outgoing_confirm(struct store *store, const char *user_id, const char *call
 #define OF_RECIPIENT(columns, more, recipient)                                                     \
     "SELECT " columns " FROM message m " more "CROSS JOIN outgoing o WHERE m.id = ?1 "             \
     "AND m.is_campaign = 1 AND o.user_id = m.user_id AND o.recipient = " recipient                 \
-    " AND o.wamid = m.wamid AND o.line_id = m.line_id"
+    " AND o.wamid = m.wamid AND o.line_id || '' = m.line_id"
 
 bool outgoing_find_row(struct store *store, const char *message_id, struct outgoing_row *row) {
     static struct statement s = {.sql = OF_MESSAGE(ROW_COLUMNS) " LIMIT 1"};

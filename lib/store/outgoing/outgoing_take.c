@@ -125,7 +125,8 @@ static bool keep_lease(struct store *store, const struct store_take *take) {
 }
 
 /* Gives the next rows that are due to this take. They are read in the order of the index
- * outgoing_due; the sum keeps PostgreSQL from outgoing_expiry, which has those of all lines. */
+ * outgoing_due, and compared with those of their recipient. The sum and the empty texts keep
+ * PostgreSQL from reading all that waits, of all lines or of this one, for each of them. */
 static bool take_rows(struct store *store, const struct store_take *take) {
     static struct campaign_transition due = {
         {.sql =
@@ -135,10 +136,12 @@ static bool take_rows(struct store *store, const struct store_take *take) {
              "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at + 0 > ?2 "
              "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
              "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
-             "AND e.recipient = o.recipient AND e.line_id = ?1 AND e.campaign_id IS NULL "
+             "AND e.recipient = o.recipient AND e.line_id = o.line_id || '' AND e.campaign_id IS "
+             "NULL "
              "AND (e.send_at, e.id) < (o.send_at, o.id)) "
              "AND NOT EXISTS (SELECT 1 FROM outgoing f WHERE f.finished_at IS NULL "
-             "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = ?1 "
+             "AND f.account_id = o.account_id AND f.recipient = o.recipient AND f.line_id = "
+             "o.line_id || '' "
              "AND f.state = 'sending') AND NOT EXISTS (SELECT 1 FROM campaign c "
              "WHERE c.id = o.campaign_id AND (c.state <> 'running' OR c.opens_at > ?2 "
              "OR c.closes_at <= ?2)) "
@@ -267,7 +270,7 @@ enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
     static struct statement s = {
         .sql = "SELECT 1 FROM outgoing WHERE finished_at IS NULL ORDER BY expires_at LIMIT 1"};
     static struct statement campaigns = {
-        .sql = "SELECT 1 FROM campaign WHERE finished_at IS NULL LIMIT 1"};
+        .sql = "SELECT 1 FROM campaign WHERE finished_at IS NULL ORDER BY id LIMIT 1"};
     sql_start_with(store, &s, NULL, 0);
     if ((*waits = sql_row(store, &s))) {
         sql_stop(&s);
@@ -282,7 +285,7 @@ enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
 /* What waits for it may have been sent since, too. *is_one: there was one. */
 static bool cancel_campaign(struct store *store, int64_t now, event_writer *write, bool *is_one) {
     static struct statement next = {
-        .sql = "SELECT id FROM campaign WHERE finished_at IS NULL LIMIT 1"};
+        .sql = "SELECT id FROM campaign WHERE finished_at IS NULL ORDER BY id LIMIT 1"};
     static struct statement s = {
         .sql = "UPDATE campaign SET state = 'cancelled', reason = 'restored', finished_at = ?2 "
                "WHERE id = ?1"};
