@@ -43,14 +43,23 @@ static enum store_result check_schema(struct store *store, const struct schema_i
     return STORE_OK;
 }
 
+#define SET(name, value) ", set_config('" name "', '" value "', false)"
+
+/* A statement gets one plan for all values of its parameters, which joins by indexes, as on SQLite.
+ * The server would plan many of them anew for each execution, which takes longer than that; and it
+ * would read the whole of a table that has few rows, with a plan that stays when it has many. */
+#define PLANS                                                                                      \
+    SET("plan_cache_mode", "force_generic_plan")                                                   \
+    SET("enable_seqscan", "off")                                                                   \
+    SET("enable_hashjoin", "off") SET("enable_mergejoin", "off") SET("jit", "off")
+
 /* The statement of a new connection. A pooled connection is shared, so it gets no settings: there
  * the role of the target may only read. */
 static PGresult *ask(struct connection *c) {
-    char sql[1600];
-    snprintf(sql, sizeof sql, "SELECT " CLOCK_AND_SCHEMA ", %s%s", postgresql_standing,
-             c->is_reader && !c->is_pooled
-                 ? ", set_config('default_transaction_read_only', 'on', false)"
-                 : "");
+    char sql[2000];
+    snprintf(sql, sizeof sql, "SELECT " CLOCK_AND_SCHEMA ", %s%s%s", postgresql_standing,
+             c->is_pooled ? "" : PLANS,
+             c->is_reader && !c->is_pooled ? SET("default_transaction_read_only", "on") : "");
     return PQexec(c->db, sql);
 }
 

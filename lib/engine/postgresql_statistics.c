@@ -11,7 +11,7 @@
 #include "engine/postgresql_driver.h"
 
 enum {
-    EVERY_MS = 5 * 1000,
+    EVERY_MS = 1000,
     NAME_SIZE = 160, /* a quoted identifier of 63 bytes */
 };
 
