@@ -22,6 +22,10 @@ struct parameter {
     int64_t integer;
 };
 
+/* SQL: a text column equals a value, where one text, such as '', may be in most rows. PostgreSQL
+ * plans for the average value, which would be that text, and then prefers another index. */
+#define SQL_IS(column, value) "(" column " >= " value " AND " column " <= " value ")"
+
 #define TEXT(s)     ((struct parameter){.kind = PARAMETER_TEXT, .bytes = slice_of(s)})
 #define INTEGER(i)  ((struct parameter){.kind = PARAMETER_INTEGER, .integer = (i)})
 #define BLOB(slice) ((struct parameter){.kind = PARAMETER_BLOB, .bytes = (slice)})

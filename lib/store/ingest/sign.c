@@ -96,7 +96,7 @@ static bool has_change(struct signs *signs, const struct change_sign *change) {
 #define CHANGES_WITH(column)                                                                       \
     "SELECT at, old_phone, old_bsuid, new_phone, new_bsuid, coalesce(refused_at, 0) "              \
     "FROM identity_change "                                                                        \
-    "WHERE account_id = ?1 AND " column " = ?2"
+    "WHERE account_id = ?1 AND " SQL_IS(column, "?2")
 
 #define UNION " UNION ALL "
 

@@ -20,16 +20,19 @@
     "AND o.identity = " name ") OR c.phone = " name " OR c.bsuid = " name ")"
 
 /* SQL: the changes of identity of a page of contacts, by one of the former names; a number that was
- * another person's before is left out. */
+ * another person's before is left out. refused_at keeps PostgreSQL from the index of the primary
+ * key, which has all other columns. */
 #define IS_OWN_CHANGE                                                                              \
     IS_OF_CONTACT("i.old_phone")                                                                   \
     " AND " IS_OF_CONTACT("i.old_bsuid") " AND " IS_OF_CONTACT("i.new_phone")
+#define IS_CHANGE_FROM(old) SQL_IS("i.old_" old, "s." old) " AND coalesce(i.refused_at, 0) >= 0 "
 #define CHANGES_FROM(old)                                                                          \
     "SELECT c.id, i.at, i.old_phone, i.old_bsuid, i.new_phone, i.new_bsuid FROM contact c "        \
     "JOIN contact_sign s ON s.contact_id = c.id JOIN identity_change i "                           \
-    "ON i.account_id = c.account_id AND i.old_" old " = s." old " WHERE s." old " <> '' "          \
-    "AND c.account_id = ?1 AND c.id > ?2 AND c.id <= ?3 AND " IS_OWN_CHANGE                        \
-    " AND " IS_OF_CONTACT("i.new_bsuid")
+    "ON i.account_id = c.account_id AND " IS_CHANGE_FROM(                                          \
+        old) "WHERE s." old " <> '' "                                                              \
+             "AND c.account_id = ?1 AND c.id > ?2 AND c.id <= ?3 AND " IS_OWN_CHANGE               \
+             " AND " IS_OF_CONTACT("i.new_bsuid")
 
 /* SQL: the opt-outs of a page of contacts by one of their columns. */
 #define IS_ON_PAGE "c.account_id = ?1 AND c.id > ?2 AND c.id <= ?3"
