@@ -8,14 +8,17 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "engine/postgresql_driver.h"
 
 enum {
     EVERY_MS = 1000,
+    MOST_MS = 200,   /* of each call: the courier has other work */
     NAME_SIZE = 160, /* a quoted identifier of 63 bytes */
 };
 
-/* Pages of 8 KiB: a smaller table is read in no time, and a larger one takes a minute to grow. */
+/* Pages of 8 KiB. A scan of a smaller table takes less than a millisecond; a larger one does not
+ * double in the minute after which autovacuum looks at it. */
 #define LEAST_PAGES "8"
 #define MOST_PAGES  "8192"
 
@@ -43,7 +46,8 @@ enum store_result postgresql_tend(struct store *store, int64_t now) {
     if (now < c->next_statistics)
         return STORE_OK;
     c->next_statistics = now + EVERY_MS;
-    while (find_grown(store, name)) /* sends the command, and does not wait for a lock */
+    while (find_grown(store, name) && clock_monotonic() < now + MOST_MS)
+        /* the next look sends the command, which does not wait for a lock */
         postgresql_add_pending(c, "ANALYZE (SKIP_LOCKED) %s", name);
     return sql_result(store);
 }
