@@ -22,6 +22,7 @@ enum {
 struct queue_counts {
     _Atomic unsigned long long database; /* identifies its file; a restored one is another file */
     _Atomic unsigned long long committed, synced;
+    _Atomic unsigned long long stuck; /* synced + 1: the process that makes the next sync hangs */
 };
 
 static int open_file(const char *path, mode_t mode) {
@@ -167,6 +168,21 @@ static unsigned long long count_commit(struct queue_counts *counts) {
     return (before > synced ? before : synced) + 1;
 }
 
+/* Takes the lock of syncs. A process that was stopped in its sync keeps it: the first one that has
+ * waited in vain notes that for the others, until a sync with the lock ends. */
+static bool enter_sync(int file, struct queue_counts *counts) {
+    if (set_lock(file, F_OFD_SETLK, F_WRLCK, SYNC_BYTE))
+        return true;
+    const unsigned long long synced = atomic_load(&counts->synced);
+    if (atomic_load(&counts->stuck) == synced + 1)
+        return false;
+    if (wait_for_lock(file, SYNC_BYTE))
+        return true;
+    if (atomic_load(&counts->synced) == synced)
+        atomic_store(&counts->stuck, synced + 1);
+    return false;
+}
+
 /* Makes one sync for all commits made so far. Called with the lock. */
 static int sync_commits(struct queue_counts *counts, int (*sync)(void *), void *argument) {
     unsigned long long reached = atomic_load(&counts->committed);
@@ -180,7 +196,7 @@ int queue_sync(const struct queue *queue, int (*sync)(void *), void *argument) {
     if (!counts_match(queue))
         return sync(argument);
     unsigned long long mine = count_commit(queue->counts);
-    if (!enter(queue->file, SYNC_BYTE))
+    if (!enter_sync(queue->file, queue->counts))
         return sync(argument);
     int failure = 0;
     if (!counts_match(queue))

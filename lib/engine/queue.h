@@ -39,7 +39,8 @@ void queue_unlock(const struct queue *queue);
 
 /* Returns when all commits of this process are on disk: by `sync`, or by the sync of another
  * process that began after the commit. `sync` returns 0 or an error, which queue_sync then returns.
- * Waits for another process no longer than queue_lock does. */
+ * Waits for another process no longer than queue_lock does, and not again for one that was waited
+ * for in vain. */
 int queue_sync(const struct queue *queue, int (*sync)(void *), void *argument);
 
 void queue_close(struct queue *queue);

@@ -165,6 +165,35 @@ static void check_single_syncs(void) {
     check(syncs_of(&queue, 0) == 1, "without a queue every commit is synced");
 }
 
+static int stop(void *unused) {
+    (void)unused;
+    raise(SIGSTOP);
+    return 0;
+}
+
+/* A process is stopped in its sync: by a debugger, or the freezer of a container. */
+static void check_stopped(void) {
+    const pid_t pid = fork();
+    int status;
+    if (pid == 0) {
+        struct queue queue = open_queue();
+        _exit(queue_sync(&queue, stop, NULL));
+    }
+    check(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status), "the process is stopped");
+    const long long began = now_ms();
+    for (int i = 0; i < 10; i++) { /* each opens the queue, as a CGI does */
+        struct queue queue = open_queue();
+        check(syncs_of(&queue, 0) == 1, "a commit has a sync of its own");
+        queue_close(&queue);
+    }
+    const long long took = now_ms() - began;
+    check(took < 15000, "the first commit alone waits for the stopped one: %lld ms", took);
+    kill(pid, SIGCONT);
+    waitpid(pid, &status, 0);
+    check(status == 0, "the stopped one goes on");
+    check_syncs();
+}
+
 /* After a power failure the file may have one number older than the other. */
 static void check_old_counts(const char *path) {
     const unsigned long long left[] = {0, 3, 900}; /* another database, committed, synced */
@@ -192,6 +221,8 @@ int main(void) {
     check_turns();
     check_syncs();
     check_single_syncs();
+    disk->syncs = 0;
+    check_stopped();
     check_old_counts(path);
     queue_open(&queue, "/nowhere/d", &database_file);
     check(queue.file == -1 && !queue.counts, "no directory, no queue");
