@@ -132,8 +132,8 @@ static void add_integrity(struct store *store, struct arena *arena, struct buffe
                : "the server has no checksums of its pages: pg_checksums --enable makes them");
 }
 
-/* Of tables that the courier would have had the server analyze (postgresql_statistics.c), and of
- * those that are too large for that. */
+/* Warns of tables that the courier would have had the server analyze (postgresql_statistics.c), and
+ * of those that are too large for that. */
 static void add_statistics(struct store *store, struct arena *arena, struct buffer *findings) {
     const char *without = postgresql_text(
         store, arena,

@@ -61,12 +61,11 @@ make_user_on_server() {
     server_token=$token token=$kept
 }
 
-# The pools have at most as many processes as doc/postgresql.md recommends.
 start_host() { # NUMBER
     local dir=$world/host$1
     (in_group "$root/tools/private-apache" start --dir "$dir/apache" --threads 256 \
         --config "$dir/switchboard.conf" --home "$bench/postgresql" --fcgi "$pool" \
-        --fcgi-max 8 --fcgi-idle 60) || die "host $1 did not start"
+        --fcgi-max "$server_pool_max" --fcgi-idle 60) || die "host $1 did not start"
 }
 
 stop_hosts() {

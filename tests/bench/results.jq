@@ -164,6 +164,7 @@ def ratio($results):
       processor: $processor, cores: ($cores | tonumber), kernel: $kernel, apache: $apache, node: $node,
       load_before: ($load | tonumber), cpu_time_of: (if $cpu == "" then "machine" else $cpu end),
       memory: $memory, pool: ($pool | tonumber), pool_max: ($pool_max | tonumber),
+      server_pool_max: ($server_pool_max | tonumber),
       control_workers: ($workers | tonumber)
     },
     ratios: [promises[] | ratio($results)],

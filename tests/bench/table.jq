@@ -14,7 +14,7 @@ def wanted: if .least != null then "at least \(.least)" elif .most != null then 
 "Measured on \(.machine.processor), \(.machine.cores) cores, Linux \(.machine.kernel), \(.machine.apache)"
   + (if .machine.node == "" then "" else ", Node \(.machine.node)" end)
   + "; load average \(.machine.load_before) before. FastCGI pools of \(.machine.pool) processes that grow to"
-  + " \(.machine.pool_max); controls of \(.machine.control_workers) workers.",
+  + " \(.machine.pool_max), with PostgreSQL to \(.machine.server_pool_max); controls of \(.machine.control_workers) workers.",
 "",
 (if .ratios == [] then empty else
   "Each ratio is the median of pairs of runs, one after the other; least and greatest beside it.",
