@@ -1,4 +1,4 @@
-#include "setup/setup_row.h"
+#include "setup/setup.h"
 
 #include "base/clock.h"
 

@@ -1,4 +1,4 @@
-#include "setup/setup_row.h"
+#include "setup/setup.h"
 
 const char *const setup_level_words[] = {
     [SETUP_OK] = "ok", [SETUP_WARNING] = "warn", [SETUP_FAULT] = "fail"};
