@@ -40,6 +40,7 @@ struct walk {
     struct json value;
     size_t message_count, status_count; /* in `value`; calls count as messages */
     struct cards cards;
+    const struct contact *other_side; /* of the messages of a thread of the history; else NULL */
 };
 
 /* The string at `path` in `object`; NULL when it is absent or empty. */
@@ -60,9 +61,15 @@ static const char *short_text(struct walk *w, struct json object, const char *pa
     return found;
 }
 
-/* Whether the rest of the payload is counted and not read. */
-static bool is_full(const struct walk *w) {
-    return w->count > w->most;
+typedef void element_adder(struct walk *w, struct json element);
+
+/* Adds each element of the array. Those beyond the most are counted and not read. */
+static void add_each(struct walk *w, struct json array, element_adder *add) {
+    for (struct json e = json_first(array); json_is(e); e = json_next(e))
+        if (w->count > w->most)
+            w->count++;
+        else
+            add(w, e);
 }
 
 static void add(struct walk *w, struct store_update *update) {
@@ -148,6 +155,14 @@ static void set_parent(struct walk *w, struct contact *who, struct json value) {
         who->parent_bsuid = id.p;
 }
 
+/* Sets the ids of `who` by three members of the object. */
+static void set_ids(struct walk *w, struct contact *who, struct json object, const char *phone,
+                    const char *bsuid, const char *parent) {
+    set_id(w, who, json_get(object, phone));
+    set_id(w, who, json_get(object, bsuid));
+    set_parent(w, who, json_get(object, parent));
+}
+
 static void set_profile(struct walk *w, struct contact *who, struct json contact) {
     struct contact shown = {0};
 #define READ(number, column, json, title)                                                          \
@@ -202,7 +217,7 @@ static void sort_card_ids(struct card_id *ids, size_t n) {
 }
 
 /* A string that is not empty: its raw text includes the two quotes. */
-static bool is_id(struct json value) {
+static bool is_filled(struct json value) {
     return json_type(value) == JSON_STRING && json_raw(value).n > 2;
 }
 
@@ -215,7 +230,7 @@ static void index_cards(struct walk *w) {
     for (struct json c = json_first(cards->list); json_is(c); c = json_next(c), at++) {
         struct json ids[] = {json_get(c, "wa_id"), json_get(c, "user_id")};
         for (size_t i = 0; i < 2; i++)
-            if (is_id(ids[i]))
+            if (is_filled(ids[i]))
                 cards->ids[cards->id_count++] =
                     (struct card_id){json_raw(ids[i]), c, at, .is_user_id = i == 1};
     }
@@ -226,7 +241,7 @@ static void index_cards(struct walk *w) {
 static const struct card_id *find_card_id(const struct cards *cards, struct json id,
                                           bool is_user_id) {
     const struct card_id wanted = {.raw = json_raw(id), .is_user_id = is_user_id};
-    size_t low = 0, high = is_id(id) ? cards->id_count : 0;
+    size_t low = 0, high = is_filled(id) ? cards->id_count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (compare_card_ids(&cards->ids[middle], &wanted) < 0)
@@ -234,7 +249,7 @@ static const struct card_id *find_card_id(const struct cards *cards, struct json
         else
             high = middle;
     }
-    bool is_there = is_id(id) && low < cards->id_count &&
+    bool is_there = is_filled(id) && low < cards->id_count &&
                     cards->ids[low].is_user_id == is_user_id &&
                     slice_equal(cards->ids[low].raw, wanted.raw);
     return is_there ? &cards->ids[low] : NULL;
@@ -246,9 +261,7 @@ static const struct contact *read_card(struct walk *w, struct json card, size_t 
     if (identity)
         return identity;
     identity = w->cards.read[at] = arena_alloc(w->arena, sizeof *identity);
-    set_id(w, identity, json_get(card, "wa_id"));
-    set_id(w, identity, json_get(card, "user_id"));
-    set_parent(w, identity, json_get(card, "parent_user_id"));
+    set_ids(w, identity, card, "wa_id", "user_id", "parent_user_id");
     set_profile(w, identity, card);
     return identity;
 }
@@ -289,11 +302,22 @@ static void complete(struct walk *w, struct contact *who, struct json phone, str
 static struct contact who_is(struct walk *w, struct json element, const char *phone,
                              const char *bsuid, const char *parent) {
     struct contact who = {0};
-    set_id(w, &who, json_get(element, phone));
-    set_id(w, &who, json_get(element, bsuid));
-    set_parent(w, &who, json_get(element, parent));
+    set_ids(w, &who, element, phone, bsuid, parent);
     complete(w, &who, json_get(element, phone), json_get(element, bsuid));
     return who;
+}
+
+/* The person of a message or a call: the side that is not the line. */
+static struct contact person_of(struct walk *w, struct json element, bool is_outgoing) {
+    return is_outgoing ? who_is(w, element, "to", "to_user_id", "to_parent_user_id")
+                       : who_is(w, element, "from", "from_user_id", "from_parent_user_id");
+}
+
+/* Whether the line sent it, or calls, by the line's own phone. */
+static bool is_from_line(struct walk *w, struct json element) {
+    struct contact from = {0};
+    set_id(w, &from, json_get(element, "from"));
+    return is_set_and_equal(from.phone, w->display_phone);
 }
 
 /* If a value has one message and one card, both are of the same person, even when they spell the
@@ -321,8 +345,7 @@ static bool makes_event(struct json message, const char *type) {
             return false;
     if (strcmp(type, "reaction") != 0)
         return true;
-    struct json emoji = json_find(message, "reaction.emoji"); /* absent: the reaction is removed */
-    return json_type(emoji) == JSON_STRING && json_raw(emoji).n > 2;
+    return is_filled(json_find(message, "reaction.emoji")); /* absent: the reaction is removed */
 }
 
 /* The flow_token of a flow's reply, whose response_json is a string that contains JSON. */
@@ -435,9 +458,7 @@ static bool read_identity_change(struct walk *w, struct json message,
     set_id(w, before, json_get(system, "previous_user_id"));
     set_parent(w, before, json_get(system, "previous_parent_user_id"));
     set_id(w, after, json_get(system, "new_wa_id"));
-    set_id(w, after, json_get(system, "wa_id"));
-    set_id(w, after, json_get(system, "user_id"));
-    set_parent(w, after, json_get(system, "parent_user_id"));
+    set_ids(w, after, system, "wa_id", "user_id", "parent_user_id");
     change->reason = is_number ? "number_change" : "user_id_update";
     return before->phone || before->bsuid || before->parent_bsuid;
 }
@@ -453,9 +474,8 @@ static void add_system(struct walk *w, struct json message, const char *wamid) {
     };
     if (!read_identity_change(w, message, &update.identity)) {
         update.kind = UPDATE_OTHER;
-        update.other = (struct update_other){
-            .who = who_is(w, message, "from", "from_user_id", "from_parent_user_id"),
-            .at = reported_time(json_get(message, "timestamp"))};
+        update.other = (struct update_other){.who = person_of(w, message, false),
+                                             .at = reported_time(json_get(message, "timestamp"))};
     }
     add(w, &update);
 }
@@ -469,7 +489,7 @@ static void add_message(struct walk *w, struct json message) {
         add_system(w, message, to->wamid);
         return;
     }
-    to->who = who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    to->who = person_of(w, message, false);
     add_only_card(w, &to->who);
     to->is_event = makes_event(message, to->type);
     struct json referral = json_get(message, "referral");
@@ -482,7 +502,7 @@ static void add_echo(struct walk *w, struct json message) {
     struct store_update update = {.kind = UPDATE_ECHO, .message = {.is_outgoing = true}};
     if (!read_message(w, message, &update))
         return;
-    update.message.who = who_is(w, message, "to", "to_user_id", "to_parent_user_id");
+    update.message.who = person_of(w, message, true);
     add(w, &update);
 }
 
@@ -498,25 +518,15 @@ static const char *old_status(struct walk *w, struct json message) {
     return NULL;
 }
 
-static void add_old_message(struct walk *w, struct json message, const struct contact *other_side) {
+static void add_old_message(struct walk *w, struct json message) {
     struct store_update update = {.kind = UPDATE_HISTORY};
     struct update_message *to = &update.message;
-    struct contact from = {0};
-    set_id(w, &from, json_get(message, "from"));
-    to->is_outgoing = json_is(json_get(message, "to")) ||
-                      (from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0);
+    to->is_outgoing = json_is(json_get(message, "to")) || is_from_line(w, message);
     if (!read_message(w, message, &update))
         return;
     to->status = to->is_outgoing ? old_status(w, message) : NULL;
-    to->who = other_side        ? *other_side
-              : to->is_outgoing ? who_is(w, message, "to", "to_user_id", "to_parent_user_id")
-                                : who_is(w, message, "from", "from_user_id", "from_parent_user_id");
+    to->who = w->other_side ? *w->other_side : person_of(w, message, to->is_outgoing);
     add(w, &update);
-}
-
-/* A media message that the platform sends after the history, to replace a placeholder in it. */
-static void add_old_media(struct walk *w, struct json message) {
-    add_old_message(w, message, NULL);
 }
 
 static void add_history(struct walk *w, struct json chunk) {
@@ -527,16 +537,11 @@ static void add_history(struct walk *w, struct json chunk) {
         struct contact who = {0};
         struct json context = json_get(thread, "context");
         set_id(w, &who, json_get(thread, "id"));
-        set_id(w, &who, json_get(context, "wa_id"));
-        set_id(w, &who, json_get(context, "user_id"));
-        set_parent(w, &who, json_get(context, "parent_user_id"));
+        set_ids(w, &who, context, "wa_id", "user_id", "parent_user_id");
         set_profile(w, &who, context);
-        struct json messages = json_get(thread, "messages");
-        for (struct json m = json_first(messages); json_is(m); m = json_next(m))
-            if (is_full(w))
-                w->count++;
-            else
-                add_old_message(w, m, &who);
+        w->other_side = &who;
+        add_each(w, json_get(thread, "messages"), add_old_message);
+        w->other_side = NULL;
     }
 }
 
@@ -601,15 +606,6 @@ static void add_status(struct walk *w, struct json status) {
 
 /* --- calls --- */
 
-/* The person of the call: the side that is not the line. Examples of the platform exchange them. */
-static struct contact who_calls(struct walk *w, struct json call, bool *is_from_line) {
-    struct contact from = {0};
-    set_id(w, &from, json_get(call, "from"));
-    *is_from_line = from.phone && w->display_phone && strcmp(from.phone, w->display_phone) == 0;
-    return *is_from_line ? who_is(w, call, "to", "to_user_id", "to_parent_user_id")
-                         : who_is(w, call, "from", "from_user_id", "from_parent_user_id");
-}
-
 /* A duration is reported only when the call was picked up; a call that failed may have one, too. */
 static enum update_call call_outcome(struct json call) {
     int64_t seconds = 0;
@@ -629,11 +625,12 @@ static void add_call(struct walk *w, struct json call) {
     struct json direction = json_get(call, "direction"), event = json_get(call, "event");
     const bool begins = json_equals(event, "connect"), ends = json_equals(event, "terminate");
     const char *id = text(w, call, "id");
-    bool is_from_line;
+    const bool is_outgoing =
+        is_from_line(w, call); /* examples of the platform exchange the sides */
     struct store_update update = {
         .kind = UPDATE_MESSAGE,
         .body = json_raw(call),
-        .message = {.who = who_calls(w, call, &is_from_line),
+        .message = {.who = person_of(w, call, is_outgoing),
                     .wamid = id,
                     .type = "call",
                     .timestamp = call_time(w, call),
@@ -641,7 +638,7 @@ static void add_call(struct walk *w, struct json call) {
                     .call = ends ? call_outcome(call) : CALL_RINGS},
     };
     const bool is_incoming =
-        json_is(direction) ? json_equals(direction, "USER_INITIATED") : !is_from_line;
+        json_is(direction) ? json_equals(direction, "USER_INITIATED") : !is_outgoing;
     if (!id || !w->phone_number_id || !is_incoming || (!begins && !ends)) {
         add_other(w, call);
         return;
@@ -694,9 +691,7 @@ static void add_preference(struct walk *w, struct json element) {
 static void add_state_sync(struct walk *w, struct json element) {
     struct store_update update = {.kind = UPDATE_OTHER, .body = json_raw(element)};
     struct json contact = json_get(element, "contact");
-    set_id(w, &update.other.who, json_get(contact, "phone_number"));
-    set_id(w, &update.other.who, json_get(contact, "user_id"));
-    set_parent(w, &update.other.who, json_get(contact, "parent_user_id"));
+    set_ids(w, &update.other.who, contact, "phone_number", "user_id", "parent_user_id");
     set_profile(w, &update.other.who, contact);
     update.other.at = reported_time(json_find(element, "metadata.timestamp"));
     add(w, &update);
@@ -721,9 +716,16 @@ static const char *language(struct walk *w, const char *path) {
     return code;
 }
 
-/* The members of a change of a template; "": it has no such member. */
-struct template_members {
-    const char *change, *status, *category, *quality, *previous;
+/* A field of changes of templates, and the members of its value; "": it has no such member. */
+struct template_field {
+    const char *field, *change, *status, *category, *quality, *previous;
+};
+static const struct template_field template_fields[] = {
+    {"message_template_status_update", "status", "event", "message_template_category", "", ""},
+    {"message_template_quality_update", "quality", "", "", "new_quality_score",
+     "previous_quality_score"},
+    {"message_template_components_update", "components", "", "", "", ""},
+    {"template_category_update", "category", "", "new_category", "", "previous_category"},
 };
 
 /* The reason of a status; the platform says NONE where it has none. */
@@ -740,7 +742,7 @@ static const char *template_id(struct walk *w) {
                : NULL;
 }
 
-static void add_template(struct walk *w, const struct template_members *members) {
+static void add_template(struct walk *w, const struct template_field *members) {
     struct store_update update = {
         .kind = UPDATE_TEMPLATE,
         .body = json_raw(w->value),
@@ -765,25 +767,6 @@ static void add_template(struct walk *w, const struct template_members *members)
         add_whole(w);
 }
 
-static void add_template_status(struct walk *w) {
-    add_template(
-        w, &(struct template_members){"status", "event", "message_template_category", "", ""});
-}
-
-static void add_template_quality(struct walk *w) {
-    add_template(w, &(struct template_members){"quality", "", "", "new_quality_score",
-                                               "previous_quality_score"});
-}
-
-static void add_template_category(struct walk *w) {
-    add_template(
-        w, &(struct template_members){"category", "", "new_category", "", "previous_category"});
-}
-
-static void add_template_components(struct walk *w) {
-    add_template(w, &(struct template_members){"components", "", "", "", ""});
-}
-
 static void add_flow(struct walk *w) {
     struct store_update update = {
         .kind = UPDATE_FLOW,
@@ -804,7 +787,7 @@ static void add_flow(struct walk *w) {
  * element. */
 static const struct {
     const char *field, *array;
-    void (*add)(struct walk *w, struct json element);
+    element_adder *add;
 } arrays[] = {
     {"messages", "messages", add_message},
     {"messages", "statuses", add_status},
@@ -812,23 +795,11 @@ static const struct {
     {"calls", "statuses", add_other},
     {"smb_message_echoes", "message_echoes", add_echo},
     {"history", "history", add_history},
-    {"history", "messages", add_old_media},
+    {"history", "messages", add_old_message}, /* media, sent later for placeholders */
     {"user_id_update", "user_id_update", add_id_update},
     {"automatic_events", "automatic_events", add_automatic_event},
     {"user_preferences", "user_preferences", add_preference},
     {"smb_app_state_sync", "state_sync", add_state_sync},
-};
-
-/* The fields whose whole value is one update. */
-static const struct {
-    const char *field;
-    void (*add)(struct walk *w);
-} values[] = {
-    {"message_template_status_update", add_template_status},
-    {"message_template_quality_update", add_template_quality},
-    {"message_template_components_update", add_template_components},
-    {"template_category_update", add_template_category},
-    {"flows", add_flow},
 };
 
 /* Reads the members of a change that all its elements share. */
@@ -846,28 +817,28 @@ static void enter_change(struct walk *w, struct json change) {
     w->display_phone = display ? recipient_digits(w->arena, slice_of(display)) : NULL;
 }
 
-static void read_change(struct walk *w, struct json change) {
+static void add_change(struct walk *w, struct json change) {
     bool is_known = false;
     enter_change(w, change);
     if (!json_is(w->value)) {
         add_other(w, change); /* it has no update, but it is stored */
         return;
     }
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(w->field, values[i].field) == 0) {
-            values[i].add(w);
+    for (size_t i = 0; i < sizeof template_fields / sizeof *template_fields; i++)
+        if (strcmp(w->field, template_fields[i].field) == 0) {
+            add_template(w, &template_fields[i]);
             return;
         }
+    if (strcmp(w->field, "flows") == 0) {
+        add_flow(w);
+        return;
+    }
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         struct json array = json_get(w->value, arrays[i].array);
         if (strcmp(w->field, arrays[i].field) != 0 || json_type(array) != JSON_ARRAY)
             continue;
         is_known = true;
-        for (struct json e = json_first(array); json_is(e); e = json_next(e))
-            if (is_full(w))
-                w->count++;
-            else
-                arrays[i].add(w, e);
+        add_each(w, array, arrays[i].add);
     }
     /* errors of the account come together with messages, or alone */
     if (!is_known || json_is(json_get(w->value, "errors")))
@@ -879,14 +850,9 @@ size_t updates_read(struct arena *arena, struct json payload, int64_t now, size_
     struct walk w = {.arena = arena, .now = now, .most = most, .updates = buffer_in(arena)};
     struct json entries = json_get(payload, "entry");
     for (struct json entry = json_first(entries); json_is(entry); entry = json_next(entry)) {
-        struct json changes = json_get(entry, "changes");
         w.entry_time = entry_time(&w, entry);
         w.waba_id = short_text(&w, entry, "id", LONGEST_ID);
-        for (struct json c = json_first(changes); json_is(c); c = json_next(c))
-            if (is_full(&w))
-                w.count++;
-            else
-                read_change(&w, c);
+        add_each(&w, json_get(entry, "changes"), add_change);
     }
     *updates = (struct store_update *)(void *)w.updates.p;
     return w.count;
