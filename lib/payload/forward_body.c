@@ -114,10 +114,6 @@ static bool is_repeated(struct json object, const char *name) {
     return count > 1;
 }
 
-static void keep_change(struct maker *m, const struct kept_change *kept) {
-    buffer_add(&m->kept, kept, sizeof *kept);
-}
-
 /* Keeps what is wanted of the change. */
 static void keep_wanted(struct maker *m, const char *waba_id, struct kept_change *kept) {
     struct json value = json_get(kept->change, "value");
@@ -127,7 +123,7 @@ static void keep_wanted(struct maker *m, const char *waba_id, struct kept_change
         is_kept = has_wanted_element(value, kept->unwanted);
     m->has_left_out |= !is_kept || kept->unwanted;
     if (is_kept)
-        keep_change(m, kept);
+        buffer_add(&m->kept, kept, sizeof *kept);
 }
 
 /* The changes kept so far. */
@@ -143,7 +139,7 @@ static void keep_entry(struct maker *m, const char *waba_id, struct json entry) 
     m->has_left_out |= is_repeated(entry, "changes");
     bool has_changes = json_type(kept.changes) == JSON_ARRAY && json_is(json_first(kept.changes));
     if (!has_changes && is_wanted_field(m->selection->fields, NULL))
-        keep_change(m, &kept);
+        buffer_add(&m->kept, &kept, sizeof kept);
     for (kept.change = json_first(kept.changes); has_changes && json_is(kept.change);
          kept.change = json_next(kept.change))
         keep_wanted(m, waba_id, &kept);
@@ -272,22 +268,22 @@ static struct excerpt_value entry_of(const struct maker *m, const struct kept_ch
     return (struct excerpt_value){.value = kept->entry, .edits = edit, .edit_count = 1};
 }
 
-/* One body with all that is kept. */
-static void make_together(struct maker *m) {
-    size_t count, entry_count = 0, first = 0;
-    const struct kept_change *kept = kept_changes(m, &count);
+/* One body with these changes: the POST itself if `is_whole`. */
+static void make_together(struct maker *m, const struct kept_change *kept, size_t count,
+                          bool is_whole) {
+    size_t entry_count = 0, first = 0;
     struct excerpt_value *changes = arena_alloc(m->arena, count * sizeof *changes);
     struct excerpt_value *entries = arena_alloc(m->arena, count * sizeof *entries);
     const char *key = NULL;
     for (size_t i = 0; i < count; i++) {
         changes[i] = change_of(m, &kept[i]);
         key = key ? key : first_order_key(m, &kept[i]);
-        if (!kept[i].is_last)
+        if (!kept[i].is_last && i + 1 < count)
             continue;
         entries[entry_count++] = entry_of(m, &kept[i], &changes[first], i + 1 - first);
         first = i + 1;
     }
-    add_recipe(m, m->has_left_out ? wrap(m, entries, entry_count) : NULL, key);
+    add_recipe(m, is_whole ? NULL : wrap(m, entries, entry_count), key);
 }
 
 /* --- one message or status per body --- */
@@ -381,26 +377,18 @@ static void make_element(const struct split *split, size_t array, struct json el
     add_recipe(m, wrap(m, &entry, 1), order_key(m, split->kept->change, name, element));
 }
 
-/* The bodies of a change. One with at most one element is kept as it is. */
-static void make_apart(struct maker *m, const struct kept_change *kept) {
+/* The bodies of a change. One with at most one element is kept as it is; so is the POST if that is
+ * its only one. */
+static void make_apart(struct maker *m, const struct kept_change *kept, bool is_only) {
     struct split split = split_of(m, kept);
     if (split.element_count < 2) {
-        const struct excerpt_value change = change_of(m, kept);
-        const struct excerpt_value entry = entry_of(m, kept, &change, 1);
-        add_recipe(m, wrap(m, &entry, 1), first_order_key(m, kept));
+        make_together(m, kept, 1, is_only && !m->has_left_out);
         return;
     }
     read_cards(&split);
     for (size_t i = 0; i < UPDATE_ARRAYS; i++)
         for (struct json e = json_first(split.arrays[i]); json_is(e); e = json_next(e))
             make_element(&split, i, e);
-}
-
-/* Whether splitting leaves the POST as it is. */
-static bool is_one_already(struct maker *m) {
-    size_t count;
-    const struct kept_change *kept = kept_changes(m, &count);
-    return !m->has_left_out && count == 1 && split_of(m, kept).element_count < 2;
 }
 
 void forward_body_make(void *context, struct arena *arena,
@@ -414,11 +402,11 @@ void forward_body_make(void *context, struct arena *arena,
     size_t kept_count;
     keep_entries(&m);
     const struct kept_change *kept = kept_changes(&m, &kept_count);
-    if (kept_count && (!selection->splits_messages || is_one_already(&m)))
-        make_together(&m);
+    if (kept_count && !selection->splits_messages)
+        make_together(&m, kept, kept_count, !m.has_left_out);
     else
         for (size_t i = 0; i < kept_count; i++)
-            make_apart(&m, &kept[i]);
+            make_apart(&m, &kept[i], kept_count == 1);
     *recipes = (struct forward_recipe *)(void *)m.recipes.p;
     *count = m.recipes.n / sizeof(struct forward_recipe);
 }
