@@ -242,7 +242,10 @@ add_messages() {
     [[ $output == *'/messages.jsonl is shorter than it was' ]] || fail "$output"
     # an erased person is in no later export
     switchboard contact erase "$contact" >/dev/null
+    assert_equal "$(jq -c .lineIds "$dir/members.jsonl")" null
+    db "UPDATE membership SET role = 'agent', line_ids = 'lin_1 lin_2' WHERE user_id = '$(user_id)'"
     switchboard user export "$EMAIL" "$BATS_TEST_TMPDIR/later" >/dev/null
+    assert_equal "$(jq -c .lineIds "$BATS_TEST_TMPDIR/later/members.jsonl")" '["lin_1","lin_2"]'
     assert_equal "$(wc -l <"$BATS_TEST_TMPDIR/later/contacts.jsonl") $(wc -l <"$BATS_TEST_TMPDIR/later/messages.jsonl")" '1 1'
 }
 

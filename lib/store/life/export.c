@@ -42,6 +42,7 @@ static void read_value(struct reading *r, const struct export_list *list, size_t
     case EXPORT_JSON: value->bytes = column_blob(s, i, arena); break;
     case EXPORT_TEXT:
     case EXPORT_JSON_TEXT:
+    case EXPORT_WORDS:
     case EXPORT_HOST: value->bytes = slice_of(column_text(s, i, arena)); break;
     default: value->integer = column_integer(s, i);
     }
