@@ -35,28 +35,23 @@ static const char *const states[] = {"waiting", "queued",  "sending",   "accepte
                                      "unknown", "expired", "cancelled", "suppressed", NULL};
 static const char *const deliveries[] = {"held", "sent", "delivered", "read", "failed", NULL};
 
-struct counts {
-    const struct store_campaign_count *list;
-    size_t n;
-};
-
-static int64_t count_of(const struct counts *counts, enum campaign_measure measure,
-                        const char *name) {
-    for (size_t i = 0; i < counts->n; i++)
-        if (counts->list[i].measure == measure && strcmp(counts->list[i].name, name) == 0)
-            return counts->list[i].count;
+static int64_t count_of(const struct store_campaign_count *list, size_t n,
+                        enum campaign_measure measure, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (list[i].measure == measure && strcmp(list[i].name, name) == 0)
+            return list[i].count;
     return 0;
 }
 
 /* What has not been moved to outgoing when a campaign was cancelled was cancelled with it. */
-static int64_t count_state(const struct store_campaign *campaign, const struct counts *counts,
-                           const char *state) {
+static int64_t count_state(const struct store_campaign *campaign,
+                           const struct store_campaign_count *list, size_t n, const char *state) {
     const bool is_cancelled = strcmp(campaign->state, "cancelled") == 0;
     if (is_cancelled && strcmp(state, "waiting") == 0)
         return 0;
     const bool is_sum = is_cancelled && strcmp(state, "cancelled") == 0;
-    return count_of(counts, CAMPAIGN_STATE, state) +
-           (is_sum ? count_of(counts, CAMPAIGN_STATE, "waiting") : 0);
+    return count_of(list, n, CAMPAIGN_STATE, state) +
+           (is_sum ? count_of(list, n, CAMPAIGN_STATE, "waiting") : 0);
 }
 
 /* The codes, the most frequent one first. */
@@ -83,14 +78,13 @@ static void write_errors(struct json_writer *out, struct store_campaign_count *l
 
 void campaign_json_write_counts(struct json_writer *out, const struct store_campaign *campaign,
                                 struct store_campaign_count *list, size_t n) {
-    const struct counts counts = {list, n};
     json_write_object(out, "counts");
     for (size_t i = 0; states[i]; i++)
-        json_write_integer(out, states[i], count_state(campaign, &counts, states[i]));
+        json_write_integer(out, states[i], count_state(campaign, list, n, states[i]));
     json_write_end(out);
     json_write_object(out, "delivery");
     for (size_t i = 0; deliveries[i]; i++)
-        json_write_integer(out, deliveries[i], count_of(&counts, CAMPAIGN_STATUS, deliveries[i]));
+        json_write_integer(out, deliveries[i], count_of(list, n, CAMPAIGN_STATUS, deliveries[i]));
     json_write_end(out);
     write_errors(out, list, n);
 }

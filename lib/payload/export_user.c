@@ -126,45 +126,29 @@ static bool next_owners(struct export_user *e, struct owners *owners,
     return false;
 }
 
-/* The rows of the threads of a line, after those before the place. */
-static void write_threads(struct export_user *e, const struct export_list *list,
-                          const char *line_id) {
-    struct owners threads;
-    start_owners(&threads, arena_copy(&e->kept, slice_of(e->place.after)));
-    while (next_owners(e, &threads, &export_threads, line_id))
-        for (size_t i = 0; goes_on(e) && i < threads.rows.count; i++) {
-            const char *contact_id = export_value_of(&threads.rows, i, "contactId")->bytes.p;
-            if (enter(e, EXPORT_OF_THREAD, contact_id))
-                write_list(e, list, export_value_of(&threads.rows, i, "id")->bytes.p);
-            if (goes_on(e))
-                snprintf(e->place.after, ID_SIZE, "%s", contact_id);
-        }
-}
-
-static void write_lines(struct export_user *e, const struct export_list *list,
-                        const char *account_id) {
-    struct owners lines;
-    start_owners(&lines, "");
-    while (next_owners(e, &lines, &export_lines, account_id))
-        for (size_t i = 0; goes_on(e) && i < lines.rows.count; i++) {
-            const char *id = export_value_of(&lines.rows, i, "id")->bytes.p;
-            if (enter(e, EXPORT_OF_LINE, id))
-                write_threads(e, list, id);
-        }
-}
-
-static void write_accounts(struct export_user *e, const struct export_part *part) {
-    struct owners accounts;
-    start_owners(&accounts, "");
-    while (next_owners(e, &accounts, &export_accounts, e->user_id))
-        for (size_t i = 0; goes_on(e) && i < accounts.rows.count; i++) {
-            const char *id = export_value_of(&accounts.rows, i, "id")->bytes.p;
-            if (!enter(e, EXPORT_OF_ACCOUNT, id))
-                continue;
-            if (part->owner == EXPORT_OF_ACCOUNT)
+/* Writes the rows of all owners of a kind that belong to `parent_id`, after those before the place.
+ * At most EXPORT_OWNERS calls deep. */
+static void write_owners(struct export_user *e, const struct export_part *part,
+                         enum export_owner kind, const char *parent_id) {
+    static const struct {
+        const struct export_list *list;
+        const char *key; /* the column that `enter` compares */
+    } kinds[EXPORT_OWNERS] = {
+        {&export_accounts, "id"}, {&export_lines, "id"}, {&export_threads, "contactId"}};
+    const bool is_thread = kind == EXPORT_OF_THREAD;
+    struct owners owners;
+    start_owners(&owners, is_thread ? arena_copy(&e->kept, slice_of(e->place.after)) : "");
+    while (next_owners(e, &owners, kinds[kind].list, parent_id))
+        for (size_t i = 0; goes_on(e) && i < owners.rows.count; i++) {
+            const char *key = export_value_of(&owners.rows, i, kinds[kind].key)->bytes.p;
+            const char *id = export_value_of(&owners.rows, i, "id")->bytes.p;
+            const bool is_entered = enter(e, kind, key);
+            if (is_entered && kind == part->owner)
                 write_list(e, part->list, id);
-            else
-                write_lines(e, part->list, id);
+            else if (is_entered)
+                write_owners(e, part, kind + 1, id);
+            if (is_thread && goes_on(e))
+                snprintf(e->place.after, ID_SIZE, "%s", key);
         }
 }
 
@@ -172,7 +156,7 @@ enum store_result export_user_write(struct export_user *export, const struct exp
     if (part->owner == EXPORT_OF_USER)
         write_list(export, part->list, export->user_id);
     else
-        write_accounts(export, part);
+        write_owners(export, part, EXPORT_OF_ACCOUNT, export->user_id);
     return export->result;
 }
 
@@ -184,7 +168,8 @@ struct document {
     struct json_writer json;
 };
 
-static bool flush(struct document *d) {
+static bool flush(void *context) {
+    struct document *d = context;
     const bool is_taken =
         !d->json.out.n || d->sink->write(d->sink->context, buffer_slice(&d->json.out));
     d->json.out.n = 0;
@@ -195,10 +180,6 @@ static bool add_row(void *context, struct slice json) {
     struct document *d = context;
     json_write_raw(&d->json, NULL, json);
     return true;
-}
-
-static bool end_page(void *context) {
-    return flush(context);
 }
 
 static void write_head(struct document *d, const char *user_id, const char *email, int64_t now) {
@@ -214,7 +195,7 @@ static void write_head(struct document *d, const char *user_id, const char *emai
 enum store_result export_write_user(struct store *store, const char *user_id, const char *email,
                                     int64_t now, const struct export_sink *sink) {
     struct document d = {.sink = sink};
-    const struct export_user_sink rows = {add_row, end_page, &d, NULL};
+    const struct export_user_sink rows = {add_row, flush, &d, NULL};
     struct export_user e;
     export_user_start(&e, store, user_id, &rows);
     arena_init(&d.arena, MEMORY, NULL);
