@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "base/file_identity.h"
-#include "base/keyring.h"
 #include "base/log.h"
 #include "store/housekeeping.h"
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/json.h"
-
 static struct slice trim(struct slice text) {
     while (text.n && text.p[0] == ' ')
         text = slice_skip(text, 1);

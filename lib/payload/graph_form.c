@@ -1,7 +1,6 @@
 #include "payload/graph_form.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/utf8.h"
 #include "web/field.h"
