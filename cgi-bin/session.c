@@ -7,7 +7,6 @@
 #include "api/session_start.h"
 #include "base/password.h"
 #include "base/token.h"
-#include "payload/lines_json.h"
 #include "store/admin.h"
 #include "store/invitation.h"
 
@@ -25,7 +24,7 @@ static void write_member(struct json_writer *data, const struct store_session *s
     json_write_text(data, "email", session->member_email);
     json_write_text(data, "name", session->member_name);
     json_write_text(data, "role", session->role);
-    lines_json_write(data, "lineIds", session->line_ids);
+    json_write_words(data, "lineIds", session->line_ids);
     json_write_bool(data, "ownThreadsOnly", session->is_own_only);
     json_write_array(data, "scopes");
     const unsigned scopes = auth_session_scopes(session);

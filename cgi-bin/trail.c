@@ -3,8 +3,7 @@
 
 #include "api/auth.h"
 #include "api/paging.h"
-#include "payload/team_json.h"
-#include "payload/trail_csv.h"
+#include "payload/trail_row.h"
 
 enum { CSV_ROWS_AT_ONCE = 500 };
 
@@ -35,7 +34,7 @@ static int reply_json(struct request *rq, struct store_trail_filter *filter) {
     paging_start(rq, &data);
     for (size_t i = 0; i < shown; i++) {
         json_write_object(&data, NULL);
-        team_json_trail_row(&data, &rows[i]);
+        trail_json_write(&data, &rows[i]);
         json_write_end(&data);
     }
     return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);

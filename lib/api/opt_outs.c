@@ -3,7 +3,7 @@
 #include "api/list_cursor.h"
 #include "api/paging.h"
 #include "api/selector.h"
-#include "payload/opt_out_json.h"
+#include "payload/person_json.h"
 #include "payload/recipient.h"
 
 #define PERSON                                                                                     \

@@ -3,7 +3,7 @@
 #include "api/client.h"
 #include "api/state.h"
 #include "base/log.h"
-#include "payload/deed_json.h"
+#include "payload/trail_row.h"
 #include "web/route.h"
 
 enum { FIELDS_MOST = 30 }; /* names in a row */

@@ -143,6 +143,9 @@ void json_write_time_or_null(struct json_writer *writer, const char *name, int64
 /* Copies a value that is already JSON, unchanged; empty or p == NULL is written as null. */
 void json_write_raw(struct json_writer *writer, const char *name, struct slice json);
 
+/* The array of the words of a text, which are separated by one space; NULL is written as null. */
+void json_write_words(struct json_writer *writer, const char *name, const char *words);
+
 /* Returns the finished text. Every object and array must be closed. */
 struct slice json_written(const struct json_writer *writer);
 

@@ -139,6 +139,18 @@ void json_write_raw(struct json_writer *writer, const char *name, struct slice j
     buffer_add_slice(&writer->out, json.n ? json : SLICE("null"));
 }
 
+void json_write_words(struct json_writer *writer, const char *name, const char *words) {
+    struct slice rest = slice_of(words);
+    if (!words) {
+        json_write_null(writer, name);
+        return;
+    }
+    json_write_array(writer, name);
+    while (rest.n)
+        json_write_string(writer, NULL, slice_cut(&rest, ' '));
+    json_write_end(writer);
+}
+
 struct slice json_written(const struct json_writer *writer) {
     assert(writer->depth == 0);
     return buffer_slice(&writer->out);

@@ -1,20 +1,8 @@
 #include "payload/event_body.h"
 
 #include "payload/campaign_json.h"
-#include "payload/contact_json.h"
 #include "payload/outgoing_json.h"
-
-/* All keys are always present; an unknown value is null. */
-static void write_contact(struct json_writer *w, const struct store_event *event) {
-    if (!event->contact.id) {
-        json_write_null(w, "contact");
-        return;
-    }
-    json_write_object(w, "contact");
-    json_write_text(w, "id", event->contact.id);
-    contact_write_person(w, &event->contact);
-    json_write_end(w);
-}
+#include "payload/person_json.h"
 
 static void write_raw(struct json_writer *w, const char *name, struct slice json) {
     if (json.n)
@@ -70,7 +58,7 @@ struct slice event_body(struct arena *arena, const struct store_event *event) {
         json_write_text(&w, "accountId", event->account_id);
         json_write_text(&w, "wabaid", event->waba_id);
         json_write_text(&w, "phoneNumberId", event->phone_number_id);
-        write_contact(&w, event);
+        contact_json_write(&w, &event->contact);
         json_write_text(&w, "threadId", event->thread_id);
     }
     write_raw(&w, "message", event->message);

@@ -1,18 +1,5 @@
 #include "payload/webhook_json.h"
 
-/* Writes the words, which spaces separate, as an array; NULL as null. */
-static void write_words(struct json_writer *out, const char *name, const char *words) {
-    struct slice rest = slice_of(words);
-    if (!words) {
-        json_write_null(out, name);
-        return;
-    }
-    json_write_array(out, name);
-    while (rest.n)
-        json_write_string(out, NULL, slice_cut(&rest, ' '));
-    json_write_end(out);
-}
-
 static void write_lines(struct json_writer *out, const char *name,
                         const struct store_webhook *webhook) {
     if (webhook->all_lines) {
@@ -33,11 +20,11 @@ void webhook_json_write(struct json_writer *out, const struct store_webhook *web
     json_write_text(out, "url", webhook->url);
     if (code)
         json_write_string(out, "code", *code);
-    write_words(out, "eventTypes", webhook->event_types);
+    json_write_words(out, "eventTypes", webhook->event_types);
     json_write_text(out, "accountId", webhook->account_id);
     write_lines(out, "phoneNumberIds", webhook);
-    write_words(out, "fields", webhook->fields);
-    write_words(out, "updates", webhook->updates);
+    json_write_words(out, "fields", webhook->fields);
+    json_write_words(out, "updates", webhook->updates);
     json_write_bool(out, "splitMessages", webhook->splits_messages);
     json_write_text(out, "state", store_webhook_state(webhook));
     json_write_bool(out, "isFirst", webhook->is_first);
@@ -49,4 +36,21 @@ void webhook_json_write(struct json_writer *out, const struct store_webhook *web
     json_write_integer(out, "deadEvents", webhook->dead);
     json_write_time(out, "createdAt", webhook->created_at);
     json_write_time(out, "updatedAt", webhook->updated_at);
+}
+
+void delivery_json_write(struct json_writer *out, const struct store_event_entry *event) {
+    json_write_array(out, "webhooks");
+    for (size_t i = 0; i < event->delivery_count; i++) {
+        const struct store_event_delivery *delivery = &event->deliveries[i];
+        json_write_object(out, NULL);
+        json_write_text(out, "webhookId", delivery->webhook_id);
+        json_write_text(out, "state", delivery->state);
+        json_write_integer(out, "attempts", delivery->attempts);
+        json_write_time_or_null(out, "nextAttemptAt", delivery->next_attempt_at);
+        json_write_integer_or_null(out, "lastStatus", delivery->last_status);
+        json_write_text(out, "lastError", delivery->last_error);
+        json_write_time_or_null(out, "finishedAt", delivery->finished_at);
+        json_write_end(out);
+    }
+    json_write_end(out);
 }

@@ -2,7 +2,7 @@
  * cells, and what they fill in stays JSON. */
 #include "fuzz.h"
 #include "payload/columns.h"
-#include "payload/csv_read.h"
+#include "payload/csv.h"
 
 static const struct slice body = SLICE("{\"a\":\"{{to}} {{ b }}\",\"c\":[\"{{to}}\"]}");
 

@@ -5,7 +5,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "payload/contact_json.h"
+#include "payload/person_json.h"
 #include "payload/recipient.h"
 #include "store/admin.h"
 #include "store/contact.h"

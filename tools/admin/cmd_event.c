@@ -6,7 +6,7 @@
 #include "delivery/wake.h"
 #include "nouns.h"
 #include "output.h"
-#include "payload/delivery_json.h"
+#include "payload/webhook_json.h"
 #include "store/event_log.h"
 #include "store/event_replay.h"
 #include "store/listing.h"

@@ -5,7 +5,6 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "payload/lines_json.h"
 #include "payload/team_json.h"
 #include "store/invitation.h"
 #include "store/listing.h"
@@ -83,7 +82,7 @@ int member_list(struct invocation *call) {
         json_write_text(&json, "email", member->email);
         json_write_text(&json, "name", member->name);
         json_write_text(&json, "role", role_name(member->role));
-        lines_json_write(&json, "lineIds", member->line_ids);
+        json_write_words(&json, "lineIds", member->line_ids);
         json_write_bool(&json, "ownThreadsOnly", member->is_own_only);
         json_write_bool(&json, "hasFactor", member->has_factor);
         json_write_time(&json, "createdAt", member->created_at);
@@ -129,7 +128,7 @@ int member_add(struct invocation *call) {
     json_write_text(&json, "id", id);
     json_write_text(&json, "email", email);
     json_write_text(&json, "role", call->options[OPTION_ROLE]);
-    lines_json_write(&json, "lineIds", given.line_ids);
+    json_write_words(&json, "lineIds", given.line_ids);
     json_write_bool(&json, "ownThreadsOnly", given.is_own_only);
     return object_print(call, &json, "%s", id);
 }
@@ -182,7 +181,7 @@ static int set_limit(struct invocation *call, bool sets_lines, const char *what)
     struct json_writer json = object_start(call);
     json_write_text(&json, "id", member_id);
     if (sets_lines)
-        lines_json_write(&json, "lineIds", left.line_ids);
+        json_write_words(&json, "lineIds", left.line_ids);
     else
         json_write_bool(&json, "ownThreadsOnly", left.is_own_only);
     return object_print(call, &json, "%s has the %s of %s", call->operands[1], what,

@@ -2,7 +2,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "payload/opt_out_json.h"
+#include "payload/person_json.h"
 #include "payload/recipient.h"
 
 /* The person, by the digits of a phone or a BSUID. */

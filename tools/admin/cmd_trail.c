@@ -4,8 +4,7 @@
 #include "command.h"
 #include "nouns.h"
 #include "output.h"
-#include "payload/team_json.h"
-#include "payload/trail_csv.h"
+#include "payload/trail_row.h"
 #include "store/listing.h"
 
 enum { CSV_ROWS_AT_ONCE = 500 };
@@ -15,7 +14,7 @@ static void print_rows(struct list *list, const struct store_trail_row *rows, si
     for (size_t i = 0; i < count; i++) {
         const struct store_trail_row *row = &rows[i];
         json_write_object(&list->json, NULL);
-        team_json_trail_row(&list->json, row);
+        trail_json_write(&list->json, row);
         json_write_end(&list->json);
         table_cell(table, time_text(&list->arena, row->at));
         table_cell(table, row->actor);

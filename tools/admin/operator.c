@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "payload/deed_json.h"
+#include "payload/trail_row.h"
 
 /* The name of the login, which sudo keeps; root can write the database itself, so that the name
  * needs no proof. */

@@ -3,7 +3,7 @@
 #include "api/campaign/campaign_template.h"
 #include "base/utf8.h"
 #include "payload/columns.h"
-#include "payload/csv_read.h"
+#include "payload/csv.h"
 #include "payload/recipient.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 #include "api/auth.h"
 #include "api/inbox/thread_failure.h"
-#include "payload/actor_json.h"
+#include "payload/person_json.h"
 #include "store/assignment.h"
 
 const struct field assignments_fields[] = {

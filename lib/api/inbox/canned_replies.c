@@ -4,7 +4,7 @@
 #include "api/idempotency.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
-#include "payload/actor_json.h"
+#include "payload/person_json.h"
 #include "store/canned_reply.h"
 
 static const char *text_problem(struct slice text) {

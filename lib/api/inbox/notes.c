@@ -5,7 +5,7 @@
 #include "api/inbox/thread_failure.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
-#include "payload/actor_json.h"
+#include "payload/person_json.h"
 #include "store/note.h"
 
 static const char *text_problem(struct slice text) {

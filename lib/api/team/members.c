@@ -4,7 +4,6 @@
 #include "api/paging.h"
 #include "api/team/line_choice.h"
 #include "base/crypto.h"
-#include "payload/lines_json.h"
 #include "store/second_factor.h"
 
 const struct field members_change_fields[] = {{ROLE_FIELD}, LINES_FIELD, OWN_FIELD, {0}};
@@ -78,7 +77,7 @@ static void write_member(struct json_writer *data, const struct caller *caller,
         json_write_text(data, "email", member->email);
         json_write_bool(data, "hasFactor", member->has_factor);
         if (!member->line_ids || lines_are_within(member->line_ids, caller->view.line_ids))
-            lines_json_write(data, "lineIds", member->line_ids);
+            json_write_words(data, "lineIds", member->line_ids);
         json_write_bool(data, "ownThreadsOnly", member->is_own_only);
     }
     json_write_time(data, "createdAt", member->created_at);
@@ -143,7 +142,7 @@ static int reply_changed(struct request *rq, const char *member_id) {
     json_write_object(&data, NULL);
     json_write_text(&data, "id", member_id);
     json_write_text(&data, "role", role_name(member->role));
-    lines_json_write(&data, "lineIds", member->line_ids);
+    json_write_words(&data, "lineIds", member->line_ids);
     json_write_bool(&data, "ownThreadsOnly", member->is_own_only);
     json_write_end(&data);
     return reply_data(rq, json_written(&data));

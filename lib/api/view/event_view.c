@@ -1,7 +1,7 @@
 #include "api/view/event_view.h"
 
-#include "payload/contact_json.h"
-#include "payload/delivery_json.h"
+#include "payload/person_json.h"
+#include "payload/webhook_json.h"
 
 /* The state of the table: the webhook's suspension is shown by GET /v2/overview. */
 static const char *state_of(const struct store_event_entry *event) {
@@ -20,13 +20,7 @@ void event_view_write(struct json_writer *out, const struct store_event_entry *e
     json_write_time_or_null(out, "nextAttemptAt", event->next_attempt_at);
     json_write_time_or_null(out, "finishedAt", event->finished_at);
     json_write_text(out, "messageId", event->wamid);
-    if (event->contact.id) {
-        json_write_object(out, "contact");
-        json_write_text(out, "id", event->contact.id);
-        contact_write_person(out, &event->contact);
-        json_write_end(out);
-    } else
-        json_write_null(out, "contact");
+    contact_json_write(out, &event->contact);
     delivery_json_write(out, event);
 }
 

@@ -1,8 +1,7 @@
 #include "api/view/inbox_json.h"
 
 #include "api/auth.h"
-#include "payload/actor_json.h"
-#include "payload/contact_json.h"
+#include "payload/person_json.h"
 #include "store/typing.h"
 
 void inbox_write_contact_members(struct json_writer *w, const struct contact *contact) {
