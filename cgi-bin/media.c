@@ -67,9 +67,7 @@ static int send_file(struct upload *upload, struct idempotency *once) {
         .token = token,
         .type = type,
         .name = upload->name,
-        .size = upload->size,
-        .read = read_file,
-        .context = &keyed,
+        .source = {upload->size, read_file, &keyed},
     };
     upstream_upload(rq, &file, &answer);
     if (!answer.status && upload->is_broken)

@@ -5,8 +5,8 @@
 #define SWITCHBOARD_ARCHIVE_COPYING_H
 
 #include "delivery/resources.h"
+#include "graph/call.h"
 #include "graph/media_api.h"
-#include "graph/post.h"
 #include "store/media_copy.h"
 
 enum { COPYING_SLOTS = 4 };

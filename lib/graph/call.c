@@ -1,8 +1,5 @@
 #include "graph/call.h"
 
-#include "base/buffer.h"
-#include "graph/transfer.h"
-
 char *graph_escape(struct arena *arena, struct slice text) {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
@@ -16,8 +13,12 @@ char *graph_escape(struct arena *arena, struct slice text) {
     return out.p;
 }
 
-void graph_call_describe(struct http_client *http, const struct config *config, struct arena *arena,
-                         const struct graph_call *call) {
+/* Sets URL, time limit and body of the call on a handle that transfer_start has set up. */
+static void describe(struct transfer *transfer, const struct config *config,
+                     const struct graph_call *call) {
+    struct http_client *http = &transfer->http;
+    struct arena *arena = transfer->arena;
+    transfer->is_repeatable = strcmp(call->method, "GET") == 0;
     http_set(
         http, CURLOPT_URL,
         arena_printf(arena, "%s/%s/%s", config->graph_base_url, config->graph_version, call->path));
@@ -34,7 +35,51 @@ void graph_call(const struct config *config, struct arena *arena, const struct g
                 struct graph_answer *answer) {
     struct transfer transfer;
     transfer_start(&transfer, config, arena, call->token, answer);
-    transfer.is_repeatable = strcmp(call->method, "GET") == 0;
-    graph_call_describe(&transfer.http, config, arena, call);
+    describe(&transfer, config, call);
     transfer_perform(&transfer);
+}
+
+/* --- many calls at a time --- */
+
+bool graph_post_start(struct graph_post *post, CURLM *multi, const struct config *config,
+                      struct arena *arena, const struct graph_call *call,
+                      struct graph_owner *owner) {
+    struct http_client *http = &post->transfer.http;
+    if (!post->curl)
+        post->curl = curl_easy_init();
+    transfer_start_with(&post->transfer, post->curl, config, arena, call->token, &post->answer);
+    http_set(http, CURLOPT_PRIVATE, owner);
+    describe(&post->transfer, config, call);
+    CURLcode code = http_ready(http);
+    if (code == CURLE_OK && curl_multi_add_handle(multi, http->curl) == CURLM_OK)
+        return true;
+    transfer_end(&post->transfer, code ? code : CURLE_FAILED_INIT);
+    return false;
+}
+
+void graph_post_end(struct graph_post *post, CURLM *multi, CURLcode code) {
+    transfer_end(&post->transfer, code);
+    curl_multi_remove_handle(multi, post->curl);
+}
+
+size_t graph_owners_advance(CURLM *multi) {
+    int running, left;
+    size_t ended = 0;
+    CURLMsg *message;
+    curl_multi_perform(multi, &running);
+    while ((message = curl_multi_info_read(multi, &left))) {
+        struct graph_owner *owner = NULL;
+        const CURLcode code = message->data.result;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&owner);
+        owner->ended(owner, multi, code);
+        ended++;
+    }
+    return ended;
+}
+
+void graph_post_free(struct graph_post *post) {
+    curl_easy_cleanup(post->curl);
+    post->curl = NULL;
 }

@@ -1,6 +1,5 @@
 #include "graph/media_api.h"
 
-#include "graph/stream.h"
 #include "graph/upload_form.h"
 
 enum { DOWNLOAD_BUFFER = 256 * 1024 };
@@ -10,22 +9,17 @@ enum { DOWNLOAD_BUFFER = 256 * 1024 };
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
     struct transfer transfer;
-    struct stream form = {.transfer = &transfer,
-                          .size = upload->size,
-                          .read = upload->read,
-                          .context = upload->context};
     /* the platform takes the type of the file from the Content-Type of its part alone */
     const struct upload_text texts[] = {
         {"messaging_product", "whatsapp"}, {"type", upload->type}, {NULL, NULL}};
     struct upload_form frame = upload_form_make(arena, texts, upload->name, upload->type);
-    form.head = frame.head;
-    form.tail = frame.tail;
+    struct graph_stream form = {&transfer, frame.head, frame.tail, .source = upload->source};
     transfer_start(&transfer, config, arena, upload->token, answer);
     http_add_header(&transfer.http, arena_printf(arena, "Content-Type: %s", frame.type));
     http_set(&transfer.http, CURLOPT_URL,
              arena_printf(arena, "%s/%s/%s/media", config->graph_base_url, config->graph_version,
                           graph_escape(arena, slice_of(upload->phone_number_id))));
-    stream_set(&form);
+    transfer_stream(&form);
     transfer_perform(&transfer);
 }
 
@@ -109,31 +103,20 @@ static CURLU *allowed_url(const struct config *config, struct arena *arena, cons
 
 /* --- download --- */
 
-static const char *header(const struct transfer *transfer, const char *name) {
-    struct curl_header *found;
-    if (curl_easy_header(transfer->http.curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
-        return NULL;
-    return arena_copy(transfer->arena, slice_of(found->value));
-}
-
-static int read_status(const struct transfer *transfer) {
-    long status = 0;
-    curl_easy_getinfo(transfer->http.curl, CURLINFO_RESPONSE_CODE, &status);
-    return (int)status;
-}
-
 static void read_head(struct graph_receiving *receiving) {
     const struct transfer *transfer = &receiving->transfer;
     curl_off_t length = -1;
+    long status = 0;
     if (receiving->has_head)
         return;
     receiving->has_head = true;
     curl_easy_getinfo(transfer->http.curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    curl_easy_getinfo(transfer->http.curl, CURLINFO_RESPONSE_CODE, &status);
     *receiving->download.head = (struct graph_head){
-        .status = read_status(transfer),
-        .type = header(transfer, "Content-Type"),
-        .range = header(transfer, "Content-Range"),
-        .accepts_ranges = header(transfer, "Accept-Ranges"),
+        .status = (int)status,
+        .type = transfer_header(transfer, "Content-Type"),
+        .range = transfer_header(transfer, "Content-Range"),
+        .accepts_ranges = transfer_header(transfer, "Accept-Ranges"),
         .length = length,
     };
 }

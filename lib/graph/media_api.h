@@ -3,10 +3,7 @@
 #ifndef SWITCHBOARD_GRAPH_MEDIA_H
 #define SWITCHBOARD_GRAPH_MEDIA_H
 
-#include <sys/types.h>
-
 #include "graph/call.h"
-#include "graph/transfer.h"
 
 /* A file to upload to the platform. */
 struct graph_upload {
@@ -14,13 +11,7 @@ struct graph_upload {
     const char *token;           /* the platform access token; never logged */
     const char *type;            /* the MIME type of the file, without parameters */
     const char *name;            /* the name of the file, any text */
-    int64_t size;                /* bytes */
-
-    /* Reads up to `n` bytes of the file into `bytes` and returns their number. If it returns 0 or
-     * -1 before `size` bytes were read, the call is aborted, and the platform does not receive a
-     * complete request. */
-    ssize_t (*read)(void *context, void *bytes, size_t n);
-    void *context;
+    struct graph_source source;  /* of its bytes, whose number is known */
 };
 
 /* Uploads the file and waits for the answer: at most 5 s to connect; then the call fails when no

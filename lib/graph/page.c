@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "graph/link.h"
+#include "graph/splice.h"
 
 char *graph_page_path(struct arena *arena, const struct graph_page_request *wanted) {
     struct buffer path = buffer_in(arena);

@@ -1,8 +1,5 @@
 #include "graph/relay.h"
 
-#include "base/buffer.h"
-#include "graph/stream.h"
-
 const char *const graph_relay_headers[] = {"facebook-api-version", "x-app-usage",
                                            "x-business-use-case-usage", "x-fb-trace-id", NULL};
 
@@ -52,16 +49,9 @@ static void set_request(struct transfer *transfer, const struct graph_relay *rel
         http_set(&transfer->http, CURLOPT_CUSTOMREQUEST, relay->method);
 }
 
-static const char *header(const struct transfer *transfer, const char *name) {
-    struct curl_header *found;
-    if (curl_easy_header(transfer->http.curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
-        return NULL;
-    return arena_copy(transfer->arena, slice_of(found->value));
-}
-
 static void read_head(const struct transfer *transfer, struct graph_relayed *relayed) {
     for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
-        relayed->headers[i] = header(transfer, graph_relay_headers[i]);
+        relayed->headers[i] = transfer_header(transfer, graph_relay_headers[i]);
 }
 
 /* Starts the call. Returns false when the query cannot be sent; the answer is a failure then. */
@@ -96,14 +86,11 @@ void graph_relay_stream(const struct config *config, struct arena *arena,
                         const struct graph_relay *relay, const struct graph_source *source,
                         struct graph_relayed *relayed) {
     struct transfer transfer;
-    struct stream body = {.transfer = &transfer,
-                          .size = source->size,
-                          .read = source->read,
-                          .context = source->context};
+    struct graph_stream body = {.transfer = &transfer, .source = *source};
     if (!begin(&transfer, config, arena, relay, relayed))
         return;
     add_type(&transfer, relay->content_type);
-    stream_set(&body);
+    transfer_stream(&body);
     if (transfer_perform(&transfer) == CURLE_OK)
         read_head(&transfer, relayed);
 }

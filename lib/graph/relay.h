@@ -3,8 +3,6 @@
 #ifndef SWITCHBOARD_GRAPH_RELAY_H
 #define SWITCHBOARD_GRAPH_RELAY_H
 
-#include <sys/types.h>
-
 #include "graph/call.h"
 
 /* A request to pass on. */
@@ -35,17 +33,6 @@ struct graph_relayed {
  * answer. A query with a control character, a space or a `#` makes the answer a failure. */
 void graph_relay(const struct config *config, struct arena *arena, const struct graph_relay *relay,
                  struct graph_relayed *relayed);
-
-/* A body that is read while it is sent. */
-struct graph_source {
-    int64_t size; /* bytes; -1: until `read` returns 0 */
-
-    /* Reads up to `n` bytes into `bytes` and returns their number. If it returns -1, or 0 before
-     * `size` bytes were read, the call is aborted, and the platform does not receive a complete
-     * request. */
-    ssize_t (*read)(void *context, void *bytes, size_t n);
-    void *context;
-};
 
 /* Makes a POST whose body is that of the source; relay->body is ignored. After the connection is
  * established, the call fails only when no byte is transferred for 30 s. The POST is sent at most

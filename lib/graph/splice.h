@@ -4,7 +4,25 @@
 #define SWITCHBOARD_GRAPH_SPLICE_H
 
 #include "base/json.h"
-#include "graph/link.h"
+
+/* --- links: the raw text of a JSON string, between its quotes, that holds a URL. `/` may be
+ * written
+ * \/ there, and any character as \uXXXX --- */
+
+/* How to change a link. Parameters named access_token, which hold the platform access token, are
+ * always removed. */
+struct link_change {
+    const char *base;  /* replaces scheme, host and a version such as /v26.0 of an absolute link; in
+                          the characters of a URL, without a slash at its end. NULL: they stay */
+    const char *token; /* the value of a new last parameter access_token, percent-encoded; NULL:
+                          none is added */
+};
+
+/* Adds the changed link to `out`; the bytes that do not change stay as they are. */
+void link_add(struct buffer *out, struct slice link, const struct link_change *change);
+
+/* Whether the link has a parameter access_token. */
+bool link_has_token(struct slice link);
 
 /* Returns the answer with changed links to other pages, in `arena`: `next` and `previous` of each
  * object `paging` that is a member of the answer itself, and of each deeper one whose link has a
@@ -15,6 +33,8 @@ struct slice splice_paging(struct arena *arena, struct json answer,
 /* Returns the media object with `url` as its URL, in `arena`; `url` has only characters of a URL.
  * Objects within it keep theirs. */
 struct slice splice_media_url(struct arena *arena, struct json media, const char *url);
+
+/* --- members --- */
 
 /* Members whose values are replaced, at any depth. */
 struct member_change {

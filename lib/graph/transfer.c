@@ -8,7 +8,8 @@ enum {
     STALL_TIMEOUT_MS = 30000,
     ANSWER_LIMIT = 16 * 1024 * 1024,
     ANSWER_ROOM = 64 * 1024, /* enough for a typical answer and for parsing it */
-    IDLE_SECONDS = 20,       /* a connection that was idle for longer is not reused */
+    STREAM_BUFFER = 256 * 1024,
+    IDLE_SECONDS = 20, /* a connection that was idle for longer is not reused */
 };
 
 size_t transfer_keep(struct transfer *transfer, struct slice bytes) {
@@ -89,6 +90,12 @@ void transfer_limit_stall(struct transfer *transfer) {
     http_set(&transfer->http, CURLOPT_NOPROGRESS, 0L);
 }
 
+void transfer_moved(struct transfer *transfer) {
+    transfer->moved_at = clock_monotonic();
+}
+
+/* --- a body that is read while it is sent --- */
+
 /* libcurl does not expose the socket during a transfer, except to this callback. */
 static int on_socket(void *context, curl_socket_t fd, curlsocktype purpose) {
     struct transfer *transfer = context;
@@ -97,23 +104,84 @@ static int on_socket(void *context, curl_socket_t fd, curlsocktype purpose) {
     return CURL_SOCKOPT_OK;
 }
 
-void transfer_watch(struct transfer *transfer) {
-    http_set(&transfer->http, CURLOPT_SOCKOPTFUNCTION, on_socket);
-    http_set(&transfer->http, CURLOPT_SOCKOPTDATA, transfer);
-}
-
-bool transfer_has_input(const struct transfer *transfer) {
+/* Whether input of the platform (bytes, or the end of the connection) can be read. False when the
+ * socket is not known, as on a reused connection. */
+static bool has_input(const struct transfer *transfer) {
     struct pollfd input = {.fd = transfer->socket, .events = POLLIN};
     return poll(&input, 1, 0) > 0 && !(input.revents & POLLNVAL);
 }
 
-size_t transfer_pause(struct transfer *transfer) {
-    transfer->is_paused = true;
+/* Reads the next bytes. Returns -1 when the call must be aborted. */
+static ssize_t read_more(struct graph_stream *stream, char *bytes, size_t room) {
+    if (stream->source.size >= 0 && (int64_t)room > stream->left)
+        room = (size_t)stream->left;
+    ssize_t got = stream->source.read(stream->source.context, bytes, room);
+    if (got < 0 || (got == 0 && stream->source.size >= 0))
+        return -1;
+    stream->left -= got;
+    stream->is_ended = stream->source.size >= 0 ? stream->left == 0 : got == 0;
+    return got;
+}
+
+/* Fills the whole buffer if there are enough bytes: few large writes to the platform are faster
+ * than many small ones. */
+static size_t fill(struct graph_stream *stream, char *bytes, size_t room) {
+    size_t n = slice_take(&stream->head, bytes, room);
+    while (!stream->is_ended && n < room) {
+        ssize_t got = read_more(stream, bytes + n, room - n);
+        if (got < 0)
+            return CURL_READFUNC_ABORT;
+        n += (size_t)got;
+    }
+    if (stream->is_ended)
+        n += slice_take(&stream->tail, bytes + n, room - n);
+    transfer_moved(stream->transfer);
+    return n;
+}
+
+/* While this function waits for bytes of the client, the platform may answer and close the
+ * connection. Sending would then fail and the answer would be lost. So when input is pending, the
+ * transfer is paused until libcurl has read it. */
+static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
+    struct graph_stream *stream = context;
+    size_t room = size * count;
+    if (stream->held.n)
+        return slice_take(&stream->held, bytes, room);
+    size_t n = fill(stream, bytes, room);
+    if (n == 0 || n == CURL_READFUNC_ABORT || !has_input(stream->transfer))
+        return n;
+    char *held = arena_alloc(stream->transfer->arena, n);
+    memcpy(held, bytes, n);
+    stream->held = (struct slice){held, n};
+    stream->transfer->is_paused = true; /* on_progress resumes it */
     return CURL_READFUNC_PAUSE;
 }
 
-void transfer_moved(struct transfer *transfer) {
-    transfer->moved_at = clock_monotonic();
+void transfer_stream(struct graph_stream *stream) {
+    struct http_client *http = &stream->transfer->http;
+    stream->left = stream->source.size;
+    stream->is_ended = stream->source.size == 0;
+    transfer_limit_stall(stream->transfer);
+    http_set(http, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    http_set(http, CURLOPT_SOCKOPTDATA, stream->transfer);
+    http_set(http, CURLOPT_POST, 1L);
+    if (stream->source.size < 0)
+        http_add_header(http, "Transfer-Encoding: chunked");
+    else
+        http_set(http, CURLOPT_POSTFIELDSIZE_LARGE,
+                 (curl_off_t)stream->head.n + stream->source.size + (curl_off_t)stream->tail.n);
+    http_set(http, CURLOPT_UPLOAD_BUFFERSIZE, (long)STREAM_BUFFER);
+    http_set(http, CURLOPT_READFUNCTION, on_read);
+    http_set(http, CURLOPT_READDATA, stream);
+}
+
+/* --- the answer --- */
+
+const char *transfer_header(const struct transfer *transfer, const char *name) {
+    struct curl_header *found;
+    if (curl_easy_header(transfer->http.curl, name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
+        return NULL;
+    return arena_copy(transfer->arena, slice_of(found->value));
 }
 
 static const char *explain(const struct transfer *transfer, CURLcode code) {

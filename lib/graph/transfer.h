@@ -1,13 +1,24 @@
-/* The common part of all calls of the platform: one libcurl handle per process, and the storage of
- * the answer. Private to lib/graph. */
+/* The common part of all calls of the platform: one libcurl handle per process, the answer, and a
+ * body that is read while it is sent. The functions are private to lib/graph. */
 #ifndef SWITCHBOARD_TRANSFER_H
 #define SWITCHBOARD_TRANSFER_H
 
+#include <sys/types.h>
+
 #include "base/buffer.h"
 #include "base/http_client.h"
-#include "graph/answer.h"
 
 enum { GRAPH_CALL_TIMEOUT_MS = 30000 }; /* of a call that streams no file */
+
+/* The platform's answer to a call. */
+struct graph_answer {
+    int status;              /* HTTP status; 0 when no complete answer was received */
+    struct slice body;       /* the whole body */
+    const char *retry_after; /* the header's value, NULL when absent */
+    const char *failure;     /* why there is no answer; NULL when there is one */
+    int64_t ms;              /* duration of the call */
+    bool was_sent;           /* the request may have reached the platform */
+};
 
 /* A call in progress. */
 struct transfer {
@@ -49,16 +60,35 @@ void transfer_limit_stall(struct transfer *transfer);
  * that the time which they waited for the client does not count. */
 void transfer_moved(struct transfer *transfer);
 
-/* Records the socket of the call, which transfer_has_input needs. */
-void transfer_watch(struct transfer *transfer);
+/* A body that is read while it is sent. */
+struct graph_source {
+    int64_t size; /* bytes; -1: until `read` returns 0 */
 
-/* Whether input of the platform (bytes, or the end of the connection) can be read. False when the
- * socket is not known, as on a reused connection. */
-bool transfer_has_input(const struct transfer *transfer);
+    /* Reads up to `n` bytes into `bytes` and returns their number. If it returns -1, or 0 before
+     * `size` bytes were read, the call is aborted, and the platform does not receive a complete
+     * request. */
+    ssize_t (*read)(void *context, void *bytes, size_t n);
+    void *context;
+};
 
-/* Pauses sending until libcurl has read the pending input. Returns what the read function must
- * return then. Requires transfer_limit_stall, whose callback resumes the transfer. */
-size_t transfer_pause(struct transfer *transfer);
+/* Such a body, for a transfer. The caller sets the members above the line. */
+struct graph_stream {
+    struct transfer *transfer;
+    struct slice head, tail; /* sent before and after what is read */
+    struct graph_source source;
+    /* --- */
+    int64_t left;      /* bytes that were not read yet */
+    bool is_ended;     /* all was read */
+    struct slice held; /* bytes to send after the received bytes were read */
+};
+
+/* Makes the transfer a POST with this body, which fails when no byte is transferred for 30 s. The
+ * length is announced; a body of unknown size is sent in chunks. The stream must stay valid until
+ * the end of the transfer. */
+void transfer_stream(struct graph_stream *stream);
+
+/* Returns the value of a header of the answer, in the transfer's arena; NULL: there is none. */
+const char *transfer_header(const struct transfer *transfer, const char *name);
 
 /* Makes the call and fills the answer. Returns libcurl's result code. */
 CURLcode transfer_perform(struct transfer *transfer);

@@ -8,7 +8,7 @@
 
 #include "base/id.h"
 #include "delivery/resources.h"
-#include "graph/post.h"
+#include "graph/call.h"
 #include "sending/pace.h"
 #include "sending/streak.h"
 #include "sending/verdict.h"

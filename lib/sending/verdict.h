@@ -3,7 +3,7 @@
 #define SWITCHBOARD_SENDING_VERDICT_H
 
 #include "base/json.h"
-#include "graph/answer.h"
+#include "graph/call.h"
 #include "store/outgoing.h"
 
 struct verdict {

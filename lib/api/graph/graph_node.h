@@ -3,7 +3,7 @@
 #define SWITCHBOARD_GRAPH_NODE_H
 
 #include "api/graph/graph_request.h"
-#include "graph/answer.h"
+#include "graph/call.h"
 
 /* Kinds of nodes. Phones and WABAs are those of the database. The others are known to the platform
  * alone: it answers for them only with the token of the account that they belong to. */
