@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/product.h"
 #include "base/target.h"
-#include "delivery/kept_count.h"
+#include "delivery/kept_record.h"
 #include "store/backlog.h"
 #include "store/heartbeat.h"
 #include "store/usage.h"

@@ -1,5 +1,6 @@
 #include "archive/media_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "base/crypto.h"
 
 enum { FILE_MODE = 0660, DIRECTORY_MODE = 0770, FREE_PARTS = 10 };
 
@@ -139,4 +142,141 @@ bool media_file_is_there(const char *archive, const struct store_media_copy *row
     if (file >= 0)
         close(file);
     return file >= 0 && size == row->size;
+}
+
+/* --- a walk through all files --- */
+
+enum level { USERS, YEARS, MONTHS, FILES };
+
+static const char unfinished[] = ".part";
+enum { PART = sizeof unfinished - 1, HASH = 2 * CRYPTO_HASH_SIZE };
+
+struct walk {
+    const char *archive;
+    media_visit *visit;
+    void *context;
+    char user[NAME_MAX + 1], year[NAME_MAX + 1], month[NAME_MAX + 1];
+    bool goes_on;
+    int error;
+};
+
+static bool is_of(const char *name, const char *characters, size_t length) {
+    return strlen(name) == length && strspn(name, characters) == length;
+}
+
+/* Visits a file, unless its name is not one of the archive. */
+static void visit_file(struct walk *walk, const char *name) {
+    char month[MEDIA_MONTH_SIZE], id[NAME_MAX + 1], path[PATH_MAX];
+    struct store_media_copy file = {.user_id = walk->user, .month = month};
+    const size_t n = strlen(name);
+    snprintf(month, sizeof month, "%.4s/%.2s", walk->year, walk->month);
+    snprintf(id, sizeof id, "%.*s", (int)(n > PART ? n - PART : 0), name);
+    if (is_of(name, "0123456789abcdef", HASH))
+        file.sha256 = name;
+    else if (n > PART && strcmp(name + n - PART, unfinished) == 0)
+        file.message_id = id;
+    else
+        return;
+    if (snprintf(path, sizeof path, "%s/%s/%s/%s", walk->archive, walk->user, month, name) <
+        (int)sizeof path)
+        walk->goes_on = walk->visit(walk->context, &file, path);
+}
+
+static void walk_directory(struct walk *walk, const char *path, enum level level);
+
+/* Enters a directory if its name is one of the level, and keeps that in `kept`. */
+static void enter(struct walk *walk, const char *path, const char *name, enum level level) {
+    char *const kept[] = {walk->user, walk->year, walk->month};
+    static const size_t digits[] = {0, 4, 2};
+    char inner[PATH_MAX];
+    if (digits[level] && !is_of(name, "0123456789", digits[level]))
+        return;
+    snprintf(kept[level], NAME_MAX + 1, "%s", name);
+    if (snprintf(inner, sizeof inner, "%s/%s", path, name) < (int)sizeof inner)
+        walk_directory(walk, inner, level + 1);
+}
+
+/* Something else than a directory has no files of the archive. */
+static void walk_directory(struct walk *walk, const char *path, enum level level) {
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    if (!directory) {
+        walk->error = level != USERS && errno == ENOTDIR ? walk->error : errno;
+        return;
+    }
+    while (walk->goes_on && !walk->error && (errno = 0, entry = readdir(directory))) {
+        if (*entry->d_name == '.')
+            continue;
+        if (level == FILES)
+            visit_file(walk, entry->d_name);
+        else
+            enter(walk, path, entry->d_name, level);
+        errno = 0;
+    }
+    walk->error = walk->error || !walk->goes_on ? walk->error : errno;
+    closedir(directory);
+}
+
+bool media_walk(const char *archive, media_visit *visit, void *context) {
+    struct walk walk = {.archive = archive, .visit = visit, .context = context, .goes_on = true};
+    walk_directory(&walk, archive, USERS);
+    errno = walk.error;
+    return !walk.error;
+}
+
+/* --- a look at some copies --- */
+
+enum {
+    MOST = 1000, /* copies of a look */
+    MOMENTS = 20,
+    MEMORY = 4 * 1024 * 1024,
+};
+
+static void look(struct media_sample *sample, const char *archive,
+                 const struct store_media_copy *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        sample->seen++;
+        if (media_file_is_there(archive, &rows[i]))
+            continue;
+        if (!sample->missing++)
+            snprintf(sample->message_id, sizeof sample->message_id, "%s", rows[i].message_id);
+    }
+}
+
+/* The id of a message at a random time between the two. */
+static void random_place(char id[ID_SIZE], int64_t from, int64_t to) {
+    uint32_t part;
+    crypto_random(&part, sizeof part);
+    id_least(id, "msg_", from + (int64_t)((double)(to - from) * part / UINT32_MAX));
+}
+
+static int64_t oldest_of(const struct store_media_copy *rows, size_t count, int64_t now) {
+    int64_t oldest = now;
+    for (size_t i = 0; i < count; i++)
+        oldest = rows[i].created_at < oldest ? rows[i].created_at : oldest;
+    return oldest;
+}
+
+enum store_result media_sample_take(struct store *store, const char *archive, int64_t now,
+                                    struct media_sample *sample) {
+    struct arena arena;
+    struct store_media_copy *rows;
+    size_t count;
+    *sample = (struct media_sample){0};
+    arena_init(&arena, MEMORY, NULL);
+    enum store_result result = store_list_kept_media(store, &arena, "", MOST, &rows, &count);
+    const int64_t oldest = result == STORE_OK ? oldest_of(rows, count, now) : now;
+    sample->is_whole = result == STORE_OK && count < MOST;
+    if (result == STORE_OK)
+        look(sample, archive, rows, sample->is_whole ? count : MOST / MOMENTS);
+    for (int i = 1; i < MOMENTS && result == STORE_OK && !sample->is_whole; i++) {
+        char after[ID_SIZE];
+        random_place(after, oldest, now);
+        arena_reset(&arena);
+        result = store_list_kept_media(store, &arena, after, MOST / MOMENTS, &rows, &count);
+        if (result == STORE_OK)
+            look(sample, archive, rows, count);
+    }
+    arena_free(&arena);
+    return result;
 }

@@ -1,5 +1,5 @@
 /* What the platform has accepted and the database did not take: a file of `pending_dir`, which the
- * courier of this host stores later (kept_records.h, kept_count.h). It holds a send, an answer of
+ * courier of this host stores later (kept_records.h). It holds a send, an answer of
  * an idempotency key, or both.
  *
  * The file is complete from the moment that it has its name, and on the disk when kept_write
@@ -32,5 +32,25 @@ int kept_write(const char *directory, const struct kept_record *record, int64_t 
 /* Reads the content of such a file into the record, whose members are in the arena and in `bytes`.
  * Returns false when it is not complete or of another form. */
 bool kept_parse(struct slice bytes, struct arena *arena, struct kept_record *record);
+
+/* --- the names of the files, and their number --- */
+
+#define KEPT_PREFIX  "rec_"     /* an id follows, so that the names sort by time */
+#define KEPT_NEW     ".new"     /* at the end: it is being written */
+#define KEPT_REFUSED ".refused" /* at the end: it cannot be stored */
+
+struct kept_tally {
+    uint64_t waiting, refused; /* files */
+    int64_t since;             /* ms since 1970, of the oldest that waits; 0: none waits */
+};
+
+/* Whether it is the name of a record that waits. */
+bool kept_is_waiting(const char *name);
+
+/* Whether it is such a name with this end. */
+bool kept_is_name(const char *name, const char *end);
+
+/* Counts the files. Returns 0, or -1 with errno when the directory cannot be read. */
+int kept_count(const char *directory, struct kept_tally *tally);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/log.h"
-#include "delivery/kept_count.h"
 #include "delivery/kept_record.h"
 #include "store/erasure.h"
 

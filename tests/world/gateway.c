@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "delivery/kept_count.h"
+#include "delivery/kept_record.h"
 #include "disk.h"
 #include "world.h"
 

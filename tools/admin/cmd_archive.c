@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "archive/media_file.h"
-#include "archive/media_walk.h"
 #include "command.h"
 #include "nouns.h"
 #include "output.h"

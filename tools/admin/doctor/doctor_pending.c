@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "archive/media_file.h"
-#include "archive/media_sample.h"
-#include "delivery/kept_count.h"
+#include "delivery/kept_record.h"
 #include "doctor.h"
 #include "store/backlog.h"
 #include "store/heartbeat.h"
