@@ -1,16 +1,15 @@
 /* One attempt to deliver one event (spec 6): the request, over libcurl, and its result.
  *
- * While an attempt is in flight, a curl_multi handle owns its transfer. The timeouts are 5 s to
- * connect and 15 s in total. At most 32 KB of headers and 16 KB of body are read from the answer.
- * Redirects are not followed; proxies, netrc and cookies are not used. No connection is made to an
- * address that `webhook_egress` does not allow, however the URL spells its host.
+ * While an attempt is in flight, a curl_multi handle owns its transfer. It takes 15 s at most; at
+ * most 32 KB of headers and 16 KB of body are read from the answer. Cookies are not used. No
+ * connection is made to an address that `webhook_egress` does not allow (egress.h).
  */
 #ifndef SWITCHBOARD_DELIVERY_ATTEMPT_H
 #define SWITCHBOARD_DELIVERY_ATTEMPT_H
 
 #include "base/http_client.h"
 #include "base/keyring.h"
-#include "delivery/egress_guard.h"
+#include "delivery/egress.h"
 #include "store/outbox.h"
 
 enum { ATTEMPT_HEAD_SIZE = 1024 }; /* bytes of the answer's body that are kept for the log */

@@ -1,13 +1,13 @@
 /* How slots are given. The webhooks with due events are listed, and planned in batches, in the
- * order of their ids; a pass goes over the list, and removes from it those whose due events have
- * all been leased. Within a batch each webhook that hosts.c admits gets one slot per round, first
- * those with the fewest attempts in flight (give_slots). If the slots run out, the next batch
- * begins at the first webhook that has none, so that each gets its turn. One exchange then records
- * the attempts that have ended and leases as many events as slots were given, in one transaction; a
- * lease that cannot be started is released at once. `has_seen_all` is set at the end of a pass that
- * began after the last wake-up or end of an attempt: until then there may be more to take. Only a
- * wake-up or a tick needs a new list; the end of an attempt concerns listed webhooks, unless it
- * ends the suspension of one.
+ * order of their ids, at most 128 in one exchange; a pass goes over the list, and removes from it
+ * those whose due events have all been leased. Within a batch each webhook that hosts.c admits gets
+ * one slot per round, first those with the fewest attempts in flight (give_slots). If the slots run
+ * out, the next batch begins at the first webhook that has none, so that each gets its turn. One
+ * exchange then records the attempts that have ended and leases as many events as slots were given,
+ * in one transaction; a lease that cannot be started is released at once. `has_seen_all` is set at
+ * the end of a pass that began after the last wake-up or end of an attempt: until then there may be
+ * more to take. Only a wake-up or a tick needs a new list; the end of an attempt concerns listed
+ * webhooks, unless it ends the suspension of one.
  */
 #include "delivery/dispatch.h"
 

@@ -3,11 +3,7 @@
  * A slot holds one attempt. There are at most 512 slots, fewer if the limit of file descriptors is
  * low. hosts.h limits the attempts per host, per class of hosts and per user, so that hosts that
  * hang delay only the events of their user. A webhook that has received nothing since a failure has
- * at most 2 attempts in flight.
- *
- * The webhooks with due events are listed when there may be others, once for many exchanges. One
- * exchange plans at most 128 of them. The next exchange continues after them, or at the first
- * webhook for which no slot was left.
+ * at most 2 attempts in flight. dispatch.c says how slots are given.
  */
 #ifndef SWITCHBOARD_DELIVERY_DISPATCH_H
 #define SWITCHBOARD_DELIVERY_DISPATCH_H

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/crypto.h"
-#include "delivery/egress_guard.h"
+#include "delivery/egress.h"
 
 enum {
     TOTAL_TIMEOUT_MS = 10000,

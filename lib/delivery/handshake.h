@@ -3,9 +3,8 @@
  * answers: GET URL?hub.mode=subscribe&hub.verify_token=TOKEN&hub.challenge=NUMBER, and the body of
  * the answer, a 200, is NUMBER and nothing else.
  *
- * The request obeys the rules of deliveries (attempt.h): the addresses that `webhook_egress`
- * allows, no redirects, no proxies, TLS verified, 5 s to connect. It takes 10 s at most, and reads
- * at most 4 KB of the answer's body.
+ * The request obeys the rules of deliveries (attempt.h, http_client.h). It takes 10 s at most, and
+ * reads at most 4 KB of the answer's body.
  *
  * A program that calls this needs CALLS_WEBHOOKS (need.h) and must call http_prepare before it is
  * confined. It must not hold a transaction during the call.

@@ -1,5 +1,6 @@
 #include "delivery/hosts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -10,14 +11,8 @@ enum {
 void hosts_init(struct hosts *hosts, size_t slots) {
     memset(hosts, 0, offsetof(struct hosts, known)); /* unused entries take no memory */
     hosts->slots = slots;
-    hosts->table = (struct table){.entries = hosts->known,
-                                  .size = sizeof *hosts->known,
-                                  .most = HOSTS_KNOWN,
-                                  .hashes = hosts->hashes};
-    hosts->users = (struct table){.entries = hosts->known_users,
-                                  .size = sizeof *hosts->known_users,
-                                  .most = HOSTS_USERS,
-                                  .hashes = hosts->user_hashes};
+    hosts->table = TABLE_OF(hosts->known, hosts->hashes);
+    hosts->users = TABLE_OF(hosts->known_users, hosts->user_hashes);
 }
 
 struct host *hosts_find(struct hosts *hosts, const char *name, int64_t now) {
@@ -59,23 +54,19 @@ enum host_class hosts_class(const struct host *host, int64_t now) {
 
 /* --- the attempts in flight --- */
 
-/* Whether a limit counts the attempts to hosts of a class. */
-static bool is_limited(enum limit limit, enum host_class class) {
-    switch (limit) {
-    case LIMIT_HANGING: return class == HOST_HANGING;
-    case LIMIT_UNPROVEN: return class == HOST_HANGING || class == HOST_UNKNOWN;
-    case LIMIT_SLOW: return class == HOST_SLOW;
-    default: return true;
-    }
-}
+/* The part of all slots that attempts to hosts of some classes may use. */
+static const struct {
+    size_t eighths;
+    unsigned classes; /* bits */
+} limits[LIMITS] = {
+    [LIMIT_HANGING] = {2, 1U << HOST_HANGING},
+    [LIMIT_UNPROVEN] = {4, 1U << HOST_HANGING | 1U << HOST_UNKNOWN},
+    [LIMIT_SLOW] = {3, 1U << HOST_SLOW},
+    [LIMIT_ALL] = {8, ~0U},
+};
 
-static size_t most_of(const struct hosts *hosts, enum limit limit) {
-    switch (limit) {
-    case LIMIT_HANGING: return hosts->slots / 4;
-    case LIMIT_UNPROVEN: return hosts->slots / 2;
-    case LIMIT_SLOW: return hosts->slots * 3 / 8;
-    default: return hosts->slots;
-    }
+static bool is_limited(enum limit limit, enum host_class class) {
+    return limits[limit].classes >> class & 1;
 }
 
 static void add(struct hosts *hosts, const struct in_flight *attempt) {
@@ -103,6 +94,45 @@ void hosts_count(struct hosts *hosts, const struct in_flight *attempts, size_t c
         add(hosts, &attempts[i]);
 }
 
+/* --- turns --- */
+
+/* Whether `webhook_id` is after `last` and before `next` in the circular order of all ids. */
+static bool is_between(const char *last, const char *webhook_id, const char *next) {
+    bool is_behind = strcmp(webhook_id, last) > 0, is_before = strcmp(webhook_id, next) < 0;
+    return strcmp(last, next) < 0 ? is_behind && is_before : is_behind || is_before;
+}
+
+/* Returns whether the webhook, which has `load` attempts in flight, may have one more; `has_room`:
+ * the limit allows one more. One that has no attempt in flight and is refused gets the next turn,
+ * unless another webhook has it. `pass` is the number of the pass over all waiting webhooks. */
+static bool gate_admits(struct gate *gate, bool has_room, const char *webhook_id, size_t load,
+                        uint64_t pass) {
+    bool has_next = *gate->next && pass - gate->refused_in <= 1;
+    bool is_turn = !has_next || strcmp(gate->next, webhook_id) == 0 ||
+                   (!load && is_between(gate->last, webhook_id, gate->next));
+    if (is_turn && has_room)
+        return true;
+    if (is_turn && !load) {
+        snprintf(gate->next, sizeof gate->next, "%s", webhook_id);
+        gate->refused_in = pass;
+    }
+    return false;
+}
+
+/* Ends the turn of the webhook, which another limit refuses, so that it keeps nothing from others.
+ */
+static void gate_forgo(struct gate *gate, const char *webhook_id) {
+    if (strcmp(gate->next, webhook_id) == 0)
+        *gate->next = '\0';
+}
+
+/* Ends the turn of the webhook, which got its attempt. */
+static void gate_enter(struct gate *gate, const char *webhook_id, size_t load) {
+    gate_forgo(gate, webhook_id);
+    if (!load)
+        snprintf(gate->last, sizeof gate->last, "%s", webhook_id);
+}
+
 /* --- admission --- */
 
 /* A gate that an attempt must pass. */
@@ -125,7 +155,7 @@ static size_t passages_of(struct hosts *hosts, const struct in_flight *attempt,
     size_t count = 0;
     list[count++] = (struct passage){&host->gate, host->entry.load < HOST_SLOTS};
     for (enum limit i = 0; i < LIMITS; i++) {
-        const size_t most = most_of(hosts, i), load = hosts->loads[i];
+        const size_t most = hosts->slots * limits[i].eighths / 8, load = hosts->loads[i];
         const size_t left = load < most ? most - load : 0;
         if (!is_limited(i, attempt->class))
             continue;

@@ -20,14 +20,14 @@
  * with any number of hosts that hang leaves slots for the hosts of the others, whatever class these
  * have; the classes need not be known before.
  *
- * When more webhooks want slots than there are, they take turns (gate.h). So a webhook of a busy
- * host, or of a slow one, waits for at most one attempt of each other webhook. A host that hangs
- * has no pause but its turns: with few such hosts their slots are not short, and with many each
- * waits for the others. */
+ * When more webhooks want slots than a limit allows, they take turns in the order of their ids, and
+ * the one that was refused first is the next. So a webhook of a busy host, or of a slow one, waits
+ * for at most one attempt of each other webhook. A host that hangs has no pause but its turns: with
+ * few such hosts their slots are not short, and with many each waits for the others. */
 #ifndef SWITCHBOARD_DELIVERY_HOSTS_H
 #define SWITCHBOARD_DELIVERY_HOSTS_H
 
-#include "delivery/gate.h"
+#include "base/id.h"
 #include "delivery/table.h"
 
 enum {
@@ -40,6 +40,13 @@ enum host_class { HOST_QUICK, HOST_SLOW, HOST_UNKNOWN, HOST_HANGING };
 
 /* The limits on the attempts in flight; each but the last on those to hosts of some classes. */
 enum limit { LIMIT_HANGING, LIMIT_UNPROVEN, LIMIT_SLOW, LIMIT_ALL, LIMITS };
+
+/* The turns of webhooks at a limit. */
+struct gate {
+    char last[ID_SIZE];  /* the webhook that had the last turn */
+    char next[ID_SIZE];  /* the first webhook after `last` that was refused; "": none */
+    uint64_t refused_in; /* the pass of that refusal; a whole pass later the turn is lost */
+};
 
 struct host {
     struct table_entry entry; /* named HOST:PORT; its load are the attempts in flight */

@@ -10,7 +10,7 @@ static uint32_t hash_of(const char *name) { /* FNV-1a */
     return hash;
 }
 
-struct table_entry *table_at(const struct table *table, size_t index) {
+static struct table_entry *entry_at(const struct table *table, size_t index) {
     return (struct table_entry *)(void *)((char *)table->entries + index * table->size);
 }
 
@@ -20,8 +20,8 @@ static size_t index_for_new(struct table *table) {
     if (table->count < table->most)
         return table->count++;
     for (size_t i = 0; i < table->most; i++)
-        if (!table_at(table, i)->load &&
-            (oldest == table->most || table_at(table, i)->used < table_at(table, oldest)->used))
+        if (!entry_at(table, i)->load &&
+            (oldest == table->most || entry_at(table, i)->used < entry_at(table, oldest)->used))
             oldest = i;
     return oldest;
 }
@@ -32,16 +32,16 @@ void *table_find(struct table *table, const char *name, bool *is_new) {
     snprintf(key, sizeof key, "%s", name); /* cuts only what is too long for a host */
     const uint32_t hash = hash_of(key);
     while (i < table->count &&
-           (table->hashes[i] != hash || strcmp(table_at(table, i)->name, key) != 0))
+           (table->hashes[i] != hash || strcmp(entry_at(table, i)->name, key) != 0))
         i++;
     *is_new = i == table->count;
     if (*is_new) {
         i = index_for_new(table);
         table->hashes[i] = hash;
-        memset(table_at(table, i), 0, table->size);
-        memcpy(table_at(table, i)->name, key, sizeof key);
+        memset(entry_at(table, i), 0, table->size);
+        memcpy(entry_at(table, i)->name, key, sizeof key);
     }
-    struct table_entry *entry = table_at(table, i);
+    struct table_entry *entry = entry_at(table, i);
     entry->used = ++table->lookups;
     return entry;
 }

@@ -25,12 +25,16 @@ struct table {
     uint64_t lookups;
 };
 
+/* A table of all entries of an array, with an array for as many hashes. */
+#define TABLE_OF(array, hashes_)                                                                   \
+    (struct table) {                                                                               \
+        .entries = (array), .size = sizeof *(array), .most = sizeof(array) / sizeof *(array),      \
+        .hashes = (hashes_)                                                                        \
+    }
+
 /* Returns the entry with that name. *is_new: the name was not in the table, and the entry is all
  * zeros but for `entry`. The pointer is valid while the entry has a load, and for as many more
  * lookups of other names as there are entries without a load. */
 void *table_find(struct table *table, const char *name, bool *is_new);
-
-/* Returns the entry with this index, below `count`. */
-struct table_entry *table_at(const struct table *table, size_t index);
 
 #endif

@@ -11,10 +11,7 @@ enum { /* ms */
 static const double slower = 0.75, rise = 0.02 /* of the set rate, each second */;
 
 void pace_init(struct pace *pace) {
-    pace->table = (struct table){.entries = pace->lines,
-                                 .size = sizeof *pace->lines,
-                                 .most = PACE_LINES,
-                                 .hashes = pace->hashes};
+    pace->table = TABLE_OF(pace->lines, pace->hashes);
 }
 
 double pace_rate(int64_t own, bool is_coexisting) {

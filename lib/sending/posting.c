@@ -463,8 +463,6 @@ static enum store_result take_line(struct posting *posting, struct store *store,
     for (size_t i = 0; i < count; i++) {
         struct flight *flight = find_slot(posting);
         flight->row = copy_row(&flight->arena, &rows[i]);
-        flight->row.hindrance = rows[i].hindrance;
-        flight->row.sealed_token = rows[i].sealed_token;
         flight->post.answer = (struct graph_answer){0};
         flight->line = pace;
         snprintf(flight->take_id, ID_SIZE, "%s", take_id);

@@ -2,10 +2,7 @@
 
 void streaks_init(struct streaks *streaks, const struct outgoing_streak *stored, size_t count) {
     bool is_new;
-    streaks->table = (struct table){.entries = streaks->entries,
-                                    .size = sizeof *streaks->entries,
-                                    .most = STREAKS_MOST,
-                                    .hashes = streaks->hashes};
+    streaks->table = TABLE_OF(streaks->entries, streaks->hashes);
     for (size_t i = 0; i < count; i++) {
         struct streak *streak = table_find(&streaks->table, stored[i].name, &is_new);
         streak->kind = (long)stored[i].kind;
