@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/http_client.h"
 #include "base/log.h"
-#include "graph/upload_form.h"
+#include "graph/media_api.h"
 #include "payload/flow_object.h"
 
 /* Stores the flows of an answer. A failure is only logged: the client's answer does not depend on

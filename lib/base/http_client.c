@@ -173,3 +173,15 @@ bool http_header_is(struct slice line, const char *name, struct slice *value) {
 const char *http_reason(const struct http_client *client, CURLcode code) {
     return *client->detail ? client->detail : curl_easy_strerror(code);
 }
+
+const char *http_url_part(struct arena *arena, CURLU *url, CURLUPart part) {
+    char *text = NULL;
+    if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK)
+        return "";
+    char *copy = arena_copy(arena, slice_of(text));
+    curl_free(text);
+    for (char *p = copy; *p; p++)
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char)(*p - 'A' + 'a');
+    return copy;
+}

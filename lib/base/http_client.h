@@ -61,6 +61,10 @@ void http_finish(struct http_client *client);
  * spaces at its ends. */
 bool http_header_is(struct slice line, const char *name, struct slice *value);
 
+/* Returns the part of the URL in lower case, in `arena`, a port also if it is that of the scheme;
+ * "" when there is none. */
+const char *http_url_part(struct arena *arena, CURLU *url, CURLUPart part);
+
 /* The reason of a failed transfer as text, valid as long as `client`. */
 const char *http_reason(const struct http_client *client, CURLcode code);
 

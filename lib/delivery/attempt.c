@@ -33,20 +33,13 @@ void attempt_free(struct attempt *attempt) {
 
 const char *attempt_destination(struct arena *arena, const char *url) {
     CURLU *parts = curl_url();
-    char *host = NULL, *port = NULL;
-    const char *destination = url;
-    if (parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
-        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-        curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK) {
-        for (char *c = host; *c; c++)
-            if (*c >= 'A' && *c <= 'Z')
-                *c = (char)(*c - 'A' + 'a');
-        destination = arena_printf(arena, "%s:%s", host, port);
+    const char *host = "", *port = "";
+    if (parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK) {
+        host = http_url_part(arena, parts, CURLUPART_HOST);
+        port = http_url_part(arena, parts, CURLUPART_PORT);
     }
-    curl_free(host);
-    curl_free(port);
     curl_url_cleanup(parts);
-    return destination;
+    return *host && *port ? arena_printf(arena, "%s:%s", host, port) : url;
 }
 
 /* --- callbacks during the transfer --- */

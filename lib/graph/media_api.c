@@ -1,10 +1,29 @@
 #include "graph/media_api.h"
 
-#include "graph/upload_form.h"
+#include "base/clock.h"
+#include "base/header.h"
+#include "base/id.h"
 
 enum { DOWNLOAD_BUFFER = 256 * 1024 };
 
 /* --- upload --- */
+
+#define PART "--%s\r\nContent-Disposition: form-data; name=\"%s\""
+
+struct upload_form upload_form_make(struct arena *arena, const struct upload_text *texts,
+                                    const char *file_name, const char *file_type) {
+    struct buffer head = buffer_in(arena);
+    char boundary[ID_SIZE];
+    id_make(boundary, "part-", clock_now()); /* 80 random bits, so no file contains it */
+    for (; texts->name; texts++)
+        buffer_printf(&head, PART "\r\n\r\n%s\r\n", boundary, texts->name, texts->value);
+    buffer_printf(&head, PART "; filename=\"%s\"\r\nContent-Type: %s\r\n\r\n", boundary, "file",
+                  header_file_name(arena, file_name), file_type);
+    return (struct upload_form){
+        .head = buffer_slice(&head),
+        .tail = slice_of(arena_printf(arena, "\r\n--%s--\r\n", boundary)),
+        .type = arena_printf(arena, "multipart/form-data; boundary=%s", boundary)};
+}
 
 void graph_upload(const struct config *config, struct arena *arena,
                   const struct graph_upload *upload, struct graph_answer *answer) {
@@ -30,22 +49,10 @@ struct origin {
     const char *scheme, *host, *port;
 };
 
-static const char *url_part(struct arena *arena, CURLU *url, CURLUPart part) {
-    char *text = NULL;
-    if (curl_url_get(url, part, &text, CURLU_DEFAULT_PORT) != CURLUE_OK)
-        return "";
-    char *copy = arena_copy(arena, slice_of(text));
-    curl_free(text);
-    for (char *p = copy; *p; p++)
-        if (*p >= 'A' && *p <= 'Z')
-            *p = (char)(*p - 'A' + 'a');
-    return copy;
-}
-
 static struct origin origin_of(struct arena *arena, CURLU *url) {
-    return (struct origin){url_part(arena, url, CURLUPART_SCHEME),
-                           url_part(arena, url, CURLUPART_HOST),
-                           url_part(arena, url, CURLUPART_PORT)};
+    return (struct origin){http_url_part(arena, url, CURLUPART_SCHEME),
+                           http_url_part(arena, url, CURLUPART_HOST),
+                           http_url_part(arena, url, CURLUPART_PORT)};
 }
 
 /* Whether `pattern` (HOST or *.HOST, optionally with :PORT) matches the origin. */
@@ -76,26 +83,27 @@ static bool is_allowed(const struct config *config, const struct origin *origin,
 }
 
 /* Parses a media URL with libcurl, which also makes the call, so that both see the same host.
- * Returns NULL and sets `*failure` when the token may not be sent to that host. The caller frees
- * the URL with curl_url_cleanup. */
+ * Returns NULL and the answer, a failure, when the token may not be sent to that host. The caller
+ * frees the URL with curl_url_cleanup. */
 static CURLU *allowed_url(const struct config *config, struct arena *arena, const char *text,
-                          const char **failure) {
+                          struct graph_answer *answer) {
     CURLU *url = curl_url(), *base = curl_url();
     struct origin origin = {"", "", ""};
-    *failure = "the platform's media URL cannot be read";
+    *answer = (struct graph_answer){.failure = "the platform's media URL cannot be read"};
     bool readable = url && base &&
                     curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER) == CURLUE_OK &&
                     curl_url_set(base, CURLUPART_URL, config->graph_base_url, 0) == CURLUE_OK;
     if (readable) {
         struct origin base_origin = origin_of(arena, base);
         origin = origin_of(arena, url);
-        *failure = is_allowed(config, &origin, &base_origin)
-                       ? NULL
-                       : arena_printf(arena, "the media URL's host %s is not among media_hosts",
-                                      origin.host);
+        answer->failure =
+            is_allowed(config, &origin, &base_origin)
+                ? NULL
+                : arena_printf(arena, "the media URL's host %s is not among media_hosts",
+                               origin.host);
     }
     curl_url_cleanup(base);
-    if (!*failure)
+    if (!answer->failure)
         return url;
     curl_url_cleanup(url);
     return NULL;
@@ -155,12 +163,9 @@ static void end(struct graph_receiving *receiving, CURLcode code) {
 void graph_download(const struct config *config, struct arena *arena,
                     const struct graph_download *download, struct graph_answer *answer) {
     struct graph_receiving receiving = {.download = *download};
-    const char *failure;
-    receiving.url = allowed_url(config, arena, download->url, &failure);
-    if (!receiving.url) {
-        *answer = (struct graph_answer){.failure = failure};
+    receiving.url = allowed_url(config, arena, download->url, answer);
+    if (!receiving.url)
         return;
-    }
     transfer_start(&receiving.transfer, config, arena, download->token, answer);
     describe(&receiving, arena);
     end(&receiving, transfer_perform(&receiving.transfer));
@@ -169,13 +174,10 @@ void graph_download(const struct config *config, struct arena *arena,
 bool graph_receiving_start(struct graph_receiving *receiving, CURLM *multi,
                            const struct config *config, struct arena *arena, void *context) {
     const struct graph_download *download = &receiving->download;
-    const char *failure;
     receiving->has_head = false;
-    receiving->url = allowed_url(config, arena, download->url, &failure);
-    if (!receiving->url) {
-        receiving->answer = (struct graph_answer){.failure = failure};
+    receiving->url = allowed_url(config, arena, download->url, &receiving->answer);
+    if (!receiving->url)
         return false;
-    }
     if (!receiving->curl)
         receiving->curl = curl_easy_init();
     transfer_start_with(&receiving->transfer, receiving->curl, config, arena, download->token,

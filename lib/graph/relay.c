@@ -49,7 +49,9 @@ static void set_request(struct transfer *transfer, const struct graph_relay *rel
         http_set(&transfer->http, CURLOPT_CUSTOMREQUEST, relay->method);
 }
 
-static void read_head(const struct transfer *transfer, struct graph_relayed *relayed) {
+static void perform(struct transfer *transfer, struct graph_relayed *relayed) {
+    if (transfer_perform(transfer) != CURLE_OK)
+        return;
     for (size_t i = 0; i < GRAPH_RELAY_HEADERS; i++)
         relayed->headers[i] = transfer_header(transfer, graph_relay_headers[i]);
 }
@@ -78,8 +80,7 @@ void graph_relay(const struct config *config, struct arena *arena, const struct 
     if (!begin(&transfer, config, arena, relay, relayed))
         return;
     set_request(&transfer, relay);
-    if (transfer_perform(&transfer) == CURLE_OK)
-        read_head(&transfer, relayed);
+    perform(&transfer, relayed);
 }
 
 void graph_relay_stream(const struct config *config, struct arena *arena,
@@ -91,6 +92,5 @@ void graph_relay_stream(const struct config *config, struct arena *arena,
         return;
     add_type(&transfer, relay->content_type);
     transfer_stream(&body);
-    if (transfer_perform(&transfer) == CURLE_OK)
-        read_head(&transfer, relayed);
+    perform(&transfer, relayed);
 }
