@@ -4,7 +4,7 @@
  *     sender [--config FILE] [--pid-file FILE] [--for TIME]
  *
  * One resident process. It looks for due rows of `outgoing` twice a second; when the next one is
- * due; when another process has written to the database, if that is a file (log_watch.h); and as
+ * due; when another process has written to the database, if that is a file (wake.h); and as
  * often as the pace of their lines allows while there are some. Several senders may run at once:
  * one has the lease of the database and sends; the others wait until it ends. See `sender --help`.
  */
@@ -18,8 +18,8 @@
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/target.h"
-#include "delivery/log_watch.h"
 #include "delivery/resident.h"
+#include "delivery/wake.h"
 #include "sending/looks.h"
 #include "sending/posting.h"
 #include "store/heartbeat.h"
@@ -33,7 +33,7 @@ struct sender {
     struct resident resident;
     struct posting posting;
     struct copying copying;
-    struct log_watch log;
+    struct wake_listener log;
     struct looks looks;
     bool has_lease;
     int64_t next_tick, next_beat; /* monotonic */
@@ -295,7 +295,7 @@ int main(int argc, char **argv) {
         return 1;
     if (!posting_open(&sender.posting))
         return resident_fail(resident, "", "out of memory or descriptors");
-    sender.log = log_watch_closed();
+    sender.log = wake_closed();
     copying_open(&sender.copying, sender.posting.multi, sender.posting.owner);
     if (resident_is_ready(resident, sender.posting.owner))
         return 1;

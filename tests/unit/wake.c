@@ -1,4 +1,4 @@
-/* What wakes the resident programs: lib/delivery/wake.h and log_watch.h, lib/sending/looks.h; and
+/* What wakes the resident programs: lib/delivery/wake.h, lib/sending/looks.h; and
  * the pace of the sender: lib/sending/pace.h */
 #include "delivery/wake.h"
 
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "delivery/log_watch.h"
 #include "engine/sqlite.h"
 #include "sending/looks.h"
 #include "sending/pace.h"
@@ -76,7 +75,7 @@ static sqlite3 *open_database(const char *path) {
 /* A log that appears, is written, removed and made anew, and that of another database. */
 static void check_log(void) {
     char path[sizeof directory + 8], other[sizeof path], log[sizeof path + 8];
-    struct log_watch watch = log_watch_closed();
+    struct wake_listener watch = wake_closed();
     snprintf(path, sizeof path, "%s/a.db", directory);
     snprintf(other, sizeof other, "%s/b.db", directory);
     snprintf(log, sizeof log, "%s-wal", path);

@@ -27,7 +27,7 @@ enum need {
 
     READS_ZONES = 1 << 16, /* the files of time zones */
 
-    /* inotify(7) of a file that its user may read, for the write-ahead log (log_watch.h): it shows
+    /* inotify(7) of a file that its user may read, for the write-ahead log (wake.h): it shows
      * when a file is written, not what it has */
     WATCHES_LOG = 1 << 17,
 
