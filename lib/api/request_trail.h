@@ -1,5 +1,5 @@
 /* What a request leaves in the trail (store/deed.h): who acts, by which route, and the names of
- * the members that the body gives, never their values, and what the change says (deed_json.h). */
+ * the members that the body gives, never their values, and what the change says (trail_row.h). */
 #ifndef SWITCHBOARD_REQUEST_TRAIL_H
 #define SWITCHBOARD_REQUEST_TRAIL_H
 
