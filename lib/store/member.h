@@ -150,6 +150,10 @@ bool member_enter(struct store *store, const struct store_new_member *member, bo
  * `id` is "" when there is none. False on failure. */
 bool member_lock(struct store *store, const char *user_id, const char *email, char id[ID_SIZE]);
 
+/* Replaces the link that logs the member in (logins.h): each member has one at most. */
+bool member_set_link(struct store *store, const char *member_id,
+                     const unsigned char hash[CRYPTO_HASH_SIZE], int64_t expires_at);
+
 /* Ends all memberships of a workspace that is deleted, and its invitations and sessions. The
  * assignments of its threads stay: nothing shows them any more. */
 bool member_end_all(struct store *store, const char *user_id);

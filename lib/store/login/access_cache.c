@@ -67,47 +67,36 @@ static struct access_cache *current(struct store *store) {
 
 /* --- copies --- */
 
-static const char *copy_text(struct arena *arena, const char *text) {
-    return text ? arena_copy(arena, slice_of(text)) : NULL;
-}
+#define OF_USER(member) ROW_MEMBER(struct store_user, member)
+const struct row_layout access_user_layout =
+    ROW_LAYOUT(struct store_user, OF_USER(id), OF_USER(email), OF_USER(default_account_id),
+               OF_USER(primary_line_id), OF_USER(plan_name),
+               ROW_TIME_MEMBER(struct store_user, plan_ends_at), OF_USER(has_valid_account));
+
+#define OF_TOKEN(member) ROW_MEMBER(struct store_scoped_token, member)
+const struct row_layout access_token_layout = ROW_LAYOUT(
+    struct store_scoped_token, OF_TOKEN(id), OF_TOKEN(name), OF_TOKEN(scopes), OF_TOKEN(created_at),
+    ROW_TIME_MEMBER(struct store_scoped_token, expires_at), OF_TOKEN(line_ids));
 
 static struct store_user copy_user(struct arena *arena, struct store_user user) {
-    user.id = copy_text(arena, user.id);
-    user.email = copy_text(arena, user.email);
-    user.default_account_id = copy_text(arena, user.default_account_id);
-    user.primary_line_id = copy_text(arena, user.primary_line_id);
-    user.plan_name = copy_text(arena, user.plan_name);
+    row_copy(arena, &access_user_layout, &user);
     return user;
 }
 
-static struct store_account copy_account(struct arena *arena, struct store_account account) {
-    account.id = copy_text(arena, account.id);
-    account.user_id = copy_text(arena, account.user_id);
-    account.waba_id = copy_text(arena, account.waba_id);
-    account.name = copy_text(arena, account.name);
-    account.email = copy_text(arena, account.email);
-    if (account.sealed_token.p)
-        account.sealed_token.p = arena_copy(arena, account.sealed_token);
-    return account;
+static struct store_scoped_token copy_token(struct arena *arena, struct store_scoped_token token) {
+    row_copy(arena, &access_token_layout, &token);
+    return token;
 }
+
+#define OF_LINE(member) ROW_MEMBER(struct line, member)
+static const struct row_layout line_texts = ROW_LAYOUT(
+    struct line, OF_LINE(id), OF_LINE(account_id), OF_LINE(phone_number_id), OF_LINE(phone_number),
+    OF_LINE(name), OF_LINE(platform_type), OF_LINE(account.id), OF_LINE(account.user_id),
+    OF_LINE(account.waba_id), OF_LINE(account.name), OF_LINE(account.sealed_token));
 
 static struct line copy_line(struct arena *arena, struct line line) {
-    line.id = copy_text(arena, line.id);
-    line.account_id = copy_text(arena, line.account_id);
-    line.phone_number_id = copy_text(arena, line.phone_number_id);
-    line.phone_number = copy_text(arena, line.phone_number);
-    line.name = copy_text(arena, line.name);
-    line.platform_type = copy_text(arena, line.platform_type);
-    line.account = copy_account(arena, line.account);
+    row_copy(arena, &line_texts, &line);
     return line;
-}
-
-static struct store_scoped_token copy_scoped(struct arena *arena, struct store_scoped_token token) {
-    token.id = copy_text(arena, token.id);
-    token.name = copy_text(arena, token.name);
-    token.scopes = copy_text(arena, token.scopes);
-    token.line_ids = copy_text(arena, token.line_ids);
-    return token;
 }
 
 /* --- users --- */
@@ -121,7 +110,7 @@ bool access_cache_find_user(struct store *store, struct arena *arena, const unsi
             continue;
         *user = copy_user(arena, row->user);
         if (token)
-            *token = copy_scoped(arena, row->token);
+            *token = copy_token(arena, row->token);
         return true;
     }
     return false;
@@ -137,7 +126,7 @@ void access_cache_keep_user(struct store *store, const unsigned char hash[32],
     struct kept_user *to = &kept->users[kept->user_count++];
     memcpy(to->hash, hash, 32);
     to->user = copy_user(&kept->arena, *user);
-    to->token = token ? copy_scoped(&kept->arena, *token) : (struct store_scoped_token){0};
+    to->token = token ? copy_token(&kept->arena, *token) : (struct store_scoped_token){0};
 }
 
 /* --- lines --- */
@@ -161,6 +150,6 @@ void access_cache_keep_line(struct store *store, const char *user_id, const stru
     if (kept->line_count == MOST)
         forget(kept);
     struct kept_line *to = &kept->lines[kept->line_count++];
-    to->user_id = copy_text(&kept->arena, user_id);
+    to->user_id = arena_copy(&kept->arena, slice_of(user_id));
     to->line = copy_line(&kept->arena, *line);
 }

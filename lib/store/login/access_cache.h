@@ -5,9 +5,19 @@
 #ifndef SWITCHBOARD_STORE_LOGIN_ACCESS_CACHE_H
 #define SWITCHBOARD_STORE_LOGIN_ACCESS_CACHE_H
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/line.h"
 #include "store/scoped_token.h"
+
+/* SQL: the columns of a user `u` with the primary plan `p`, and of a scoped token `t`, which the
+ * layouts read. */
+#define USER_COLUMNS                                                                               \
+    "u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "                  \
+    "EXISTS (SELECT 1 FROM account a "                                                             \
+    "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
+enum { USER_COLUMN_COUNT = 7 };
+#define TOKEN_COLUMNS "t.id, t.name, t.scopes, t.created_at, t.expires_at, t.line_ids "
+extern const struct row_layout access_user_layout, access_token_layout;
 
 /* Copies the user of the token with this hash into `*user` if it is kept, else false: of a scoped
  * token, which may have expired since, with `*token`; of the user's own one, whose `token` is

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/deed.h"
 
 /* --- making one --- */
@@ -13,13 +13,8 @@
 static bool has_room(struct store *store, const struct store_invitation *invitation) {
     static struct statement s = {
         .sql = "SELECT count(*) FROM invitation WHERE user_id = ?1 AND email <> ?2"};
-    int64_t count = INVITATIONS_MAX;
     sql_start(store, &s, TEXT(invitation->user_id), TEXT(invitation->email));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count < INVITATIONS_MAX;
+    return row_integer(store, &s, INVITATIONS_MAX) < INVITATIONS_MAX;
 }
 
 /* The new invitation has its own id, so that the trail says which one was replaced. */
@@ -72,32 +67,28 @@ enum store_result store_insert_invitation(struct store *store, struct arena *are
         if (!*refusal && !is_member && replace(store, invitation, hash))
             store_trail(store, user_id, invitation->id);
     }
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && !*refusal && is_member ? STORE_CONFLICT : result;
+    return row_allowed(store, found, *refusal || !is_member);
 }
 
 /* --- listing and revoking --- */
+
+#define OF_LISTED(member) ROW_MEMBER(struct store_invitation, member)
+static const struct row_layout listed_layout = ROW_LAYOUT(
+    struct store_invitation, OF_LISTED(id), OF_LISTED(email), OF_LISTED(created_by),
+    OF_LISTED(created_at), OF_LISTED(expires_at), OF_LISTED(line_ids), OF_LISTED(is_own_only));
 
 enum store_result store_list_invitations(struct store *store, struct arena *arena,
                                          const struct store_view *view,
                                          struct store_invitation **invitations, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT id, email, role, created_by, created_at, expires_at, line_ids, own_threads "
+        .sql = "SELECT id, email, created_by, created_at, expires_at, line_ids, own_threads, role "
                "FROM invitation WHERE user_id = ?1 ORDER BY id"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(view->user_id));
     while (sql_row(store, &s)) {
-        const struct store_invitation invitation = {
-            .id = column_text(&s, 0, arena),
-            .user_id = view->user_id,
-            .email = column_text(&s, 1, arena),
-            .role = role_find(column_text(&s, 2, arena)),
-            .created_by = column_text(&s, 3, arena),
-            .created_at = column_integer(&s, 4),
-            .expires_at = column_integer(&s, 5),
-            .line_ids = column_text(&s, 6, arena),
-            .is_own_only = column_integer(&s, 7) != 0,
-        };
+        struct store_invitation invitation = {.user_id = view->user_id,
+                                              .role = role_find(column_text(&s, 7, arena))};
+        row_read(&s, 0, arena, &listed_layout, &invitation);
         if (lines_are_within(invitation.line_ids, view->line_ids))
             buffer_add(&rows, &invitation, sizeof invitation);
     }
@@ -142,22 +133,21 @@ struct accepted {
     struct standing standing;
 };
 
+#define OF_ACCEPTED(member) ROW_MEMBER(struct accepted, member)
+static const struct row_layout accepted_layout = ROW_LAYOUT(
+    struct accepted, OF_ACCEPTED(id), OF_ACCEPTED(user_id), OF_ACCEPTED(email),
+    OF_ACCEPTED(created_by), OF_ACCEPTED(standing.line_ids), OF_ACCEPTED(standing.is_own_only));
+
 static bool find(struct store *store, struct arena *arena, const unsigned char *hash, int64_t now,
                  struct accepted *found) {
     static struct statement s = {
-        .sql = "SELECT id, user_id, role, line_ids, email, created_by, own_threads FROM invitation "
+        .sql = "SELECT id, user_id, email, created_by, line_ids, own_threads, role FROM invitation "
                "WHERE hash = ?1 AND expires_at > ?2"};
     sql_start(store, &s, HASH(hash), INTEGER(now));
     if (!sql_row(store, &s))
         return false;
-    *found = (struct accepted){
-        .id = column_text(&s, 0, arena),
-        .user_id = column_text(&s, 1, arena),
-        .standing = {role_find(column_text(&s, 2, arena)), column_text(&s, 3, arena),
-                     column_integer(&s, 6) != 0},
-        .email = column_text(&s, 4, arena),
-        .created_by = column_text(&s, 5, arena),
-    };
+    row_read(&s, 0, arena, &accepted_layout, found);
+    found->standing.role = role_find(column_text(&s, 6, arena));
     sql_stop(&s);
     return true;
 }
@@ -218,8 +208,7 @@ enum store_result store_join(struct store *store, struct arena *arena,
         found |= may_be_done;
     }
     snprintf(acceptance->user_id, ID_SIZE, "%s", invitation.user_id);
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && is_known ? STORE_CONFLICT : result;
+    return row_allowed(store, found, !is_known);
 }
 
 enum store_result store_accept_invitation(struct store *store, struct arena *arena,
@@ -240,6 +229,5 @@ enum store_result store_accept_invitation(struct store *store, struct arena *are
         found |= may_be_done;
     }
     snprintf(acceptance->user_id, ID_SIZE, "%s", invitation.user_id);
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && is_foreign ? STORE_CONFLICT : result;
+    return row_allowed(store, found, !is_foreign);
 }

@@ -1,9 +1,8 @@
 #include "store/logins.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/chore.h"
 #include "store/deed.h"
-#include "store/login/login_link.h"
 #include "store/login/pending_login.h"
 #include "store/member.h"
 
@@ -136,9 +135,8 @@ enum store_result store_find_device(struct store *store, const char *member_id,
                                     bool *is_known) {
     static struct statement s = {.sql = "SELECT member_id FROM login_device WHERE member_id = ?1 "
                                         "AND hash = ?2 AND expires_at > ?3"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(member_id), HASH(hash), INTEGER(now));
-    *is_known = sql_read_id(store, &s, id);
+    *is_known = row_exists(store, &s);
     return sql_result(store);
 }
 
@@ -165,12 +163,8 @@ enum store_result store_find_login(struct store *store, struct arena *arena, con
 enum store_result store_find_password(struct store *store, struct arena *arena,
                                       const char *member_id, const char **hash) {
     static struct statement s = {.sql = "SELECT password FROM member WHERE id = ?1"};
-    *hash = NULL;
     sql_start(store, &s, TEXT(member_id));
-    if (sql_row(store, &s)) {
-        *hash = column_text(&s, 0, arena);
-        sql_stop(&s);
-    }
+    *hash = row_text(store, &s, arena);
     return sql_result(store);
 }
 
@@ -234,19 +228,17 @@ bool login_insert_session(struct store *store, const struct store_new_session *s
 
 static bool has_password(struct store *store, const char *member_id, const char *hash) {
     static struct statement s = {.sql = "SELECT id FROM member WHERE id = ?1 AND password = ?2"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(member_id), TEXT(hash));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 /* Inserts the session, or the login that waits for the second factor of its member. */
 static bool begin_session(struct store *store, struct store_new_session *session,
                           const char *user_id) {
     session->is_pending = factor_is_set(store, session->member_id);
-    const struct pending_login login = {session->hash, session->member_id, session->is_by_link,
-                                        session->now + PENDING_MS};
     if (session->is_pending)
-        return pending_insert(store, &login) &&
+        return pending_insert(store, session->member_id, session->hash, session->is_by_link,
+                              session->now + PENDING_MS) &&
                store_trail_as(store, user_id, session->member_id, "session.begin");
     return login_insert_session(store, session, user_id) &&
            store_trail(store, user_id, session->id);
@@ -303,7 +295,7 @@ enum store_result store_insert_link(struct store *store, const char *email,
     while (sql_transact(store)) {
         sql_start(store, &find, TEXT(email));
         found = sql_read_id(store, &find, member_id) && lock_member(store, member_id, user_id);
-        if (found && login_set_link(store, member_id, hash, now + LINK_MS))
+        if (found && member_set_link(store, member_id, hash, now + LINK_MS))
             store_trail(store, user_id, member_id);
     }
     return sql_found(store, found);
@@ -329,16 +321,15 @@ static bool take_link(struct store *store, const char *member_id,
                       const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now) {
     static struct statement s = {.sql = "UPDATE login_link SET used_at = ?3 WHERE member_id = ?1 "
                                         "AND hash = ?2 AND used_at IS NULL"};
-    return sql_run(store, &s, TEXT(member_id), HASH(hash), INTEGER(now)) && sql_changes(store) > 0;
+    return row_write(store, &s, TEXT(member_id), HASH(hash), INTEGER(now));
 }
 
 /* Whether the login is there, as a session or as one that waits. */
 static bool has_login(struct store *store, const struct store_new_session *session) {
     static struct statement s = {.sql = "SELECT id FROM session WHERE hash = ?1 UNION ALL "
                                         "SELECT member_id FROM pending_login WHERE hash = ?1"};
-    char id[ID_SIZE];
     sql_start(store, &s, HASH(session->hash));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 enum store_result store_use_link(struct store *store, struct arena *arena,
@@ -356,8 +347,7 @@ enum store_result store_use_link(struct store *store, struct arena *arena,
         if (found)
             begin_session(store, session, user_id);
     }
-    enum store_result result = sql_found(store, found);
-    return result == STORE_NOT_FOUND && session->member_id ? STORE_CONFLICT : result;
+    return row_allowed(store, found || session->member_id, found);
 }
 
 enum store_result store_confirm_session(struct store *store, const char *user_id, const char *id,
@@ -365,8 +355,7 @@ enum store_result store_confirm_session(struct store *store, const char *user_id
     static struct statement s = {.sql = "UPDATE session SET confirmed_at = ?2 WHERE id = ?1"};
     bool found = false;
     while (sql_transact(store))
-        found = sql_run(store, &s, TEXT(id), INTEGER(now)) && sql_changes(store) > 0 &&
-                store_trail(store, user_id, id);
+        found = row_write(store, &s, TEXT(id), INTEGER(now)) && store_trail(store, user_id, id);
     return sql_found(store, found);
 }
 
@@ -377,10 +366,14 @@ enum store_result store_choose_workspace(struct store *store, const char *id, co
                "(SELECT 1 FROM membership WHERE user_id = ?3 AND member_id = ?2)"};
     bool found = false;
     while (sql_transact(store))
-        found =
-            sql_run(store, &s, TEXT(id), TEXT(member_id), TEXT(user_id)) && sql_changes(store) > 0;
+        found = row_write(store, &s, TEXT(id), TEXT(member_id), TEXT(user_id));
     return sql_found(store, found);
 }
+
+#define OF(member) ROW_MEMBER(struct store_session_entry, member)
+static const struct row_layout entry_layout = ROW_LAYOUT(
+    struct store_session_entry, OF(session.id), OF(session.created_at), OF(session.last_seen_at),
+    OF(session.expires_at), OF(session.is_by_link), OF(address), OF(agent));
 
 enum store_result store_list_sessions(struct store *store, struct arena *arena,
                                       const char *member_id, int64_t now,
@@ -389,23 +382,8 @@ enum store_result store_list_sessions(struct store *store, struct arena *arena,
         .sql = "SELECT id, created_at, last_seen_at, expires_at, is_by_link, address, agent "
                "FROM session WHERE member_id = ?1 AND expires_at > ?2 "
                "ORDER BY created_at DESC, id DESC"};
-    struct buffer rows = buffer_in(arena);
-    *count = 0;
     sql_start(store, &s, TEXT(member_id), INTEGER(now));
-    while (sql_row(store, &s)) {
-        struct store_session_entry entry = {
-            .session = {.id = column_text(&s, 0, arena),
-                        .created_at = column_integer(&s, 1),
-                        .last_seen_at = column_integer(&s, 2),
-                        .expires_at = column_integer(&s, 3),
-                        .is_by_link = column_integer(&s, 4) != 0},
-            .address = column_text(&s, 5, arena),
-            .agent = column_text(&s, 6, arena),
-        };
-        buffer_add(&rows, &entry, sizeof entry);
-        ++*count;
-    }
-    *sessions = (struct store_session_entry *)(void *)rows.p;
+    *sessions = row_list(store, &s, arena, &entry_layout, count);
     return sql_result(store);
 }
 
@@ -419,8 +397,7 @@ enum store_result store_renew_session(struct store *store, struct store_session 
     session->expires_at = expiry(session->created_at, now);
     bool found = false;
     while (sql_transact(store))
-        found = sql_run(store, &s, TEXT(session->id), INTEGER(now), INTEGER(session->expires_at)) &&
-                sql_changes(store) > 0;
+        found = row_write(store, &s, TEXT(session->id), INTEGER(now), INTEGER(session->expires_at));
     return sql_found(store, found);
 }
 
@@ -429,7 +406,7 @@ enum store_result store_delete_session(struct store *store, const char *user_id,
     static struct statement s = {.sql = "DELETE FROM session WHERE id = ?2 AND member_id = ?1"};
     bool found = false;
     while (sql_transact(store)) {
-        found = (sql_run(store, &s, TEXT(member_id), TEXT(id)) && sql_changes(store) > 0) ||
+        found = row_write(store, &s, TEXT(member_id), TEXT(id)) ||
                 (found && sql_may_have_committed(store));
         if (found)
             store_trail(store, user_id, id);
@@ -480,9 +457,8 @@ enum store_result store_delete_old_logins(struct store *store, int64_t now, int6
     };
     *removed = 0;
     sql_start(store, &find, INTEGER(now));
-    if (!sql_row(store, &find))
+    if (!row_exists(store, &find))
         return sql_result(store); /* without taking the write lock */
-    sql_stop(&find);
     bool is_free = false;
     while (sql_transact(store)) {
         *removed = 0;

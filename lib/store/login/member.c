@@ -2,35 +2,30 @@
 
 #include <string.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/assignment.h"
 #include "store/deed.h"
-#include "store/login/login_link.h"
 
 /* --- lists --- */
+
+#define OF(member) ROW_MEMBER(struct store_member, member)
+static const struct row_layout member_layout =
+    ROW_LAYOUT(struct store_member, OF(id), OF(email), OF(name), OF(created_at), OF(created_by),
+               OF(has_factor), OF(line_ids), OF(is_own_only));
 
 enum store_result store_list_members(struct store *store, struct arena *arena, const char *user_id,
                                      struct store_member **members, size_t *count) {
     static struct statement s = {
-        .sql = "SELECT m.id, m.email, m.name, ms.role, ms.created_at, ms.created_by, EXISTS "
+        .sql = "SELECT m.id, m.email, m.name, ms.created_at, ms.created_by, EXISTS "
                "(SELECT 1 FROM factor WHERE member_id = m.id AND confirmed_at IS NOT NULL), "
-               "ms.line_ids, ms.own_threads "
+               "ms.line_ids, ms.own_threads, ms.role "
                "FROM membership ms JOIN member m ON m.id = ms.member_id WHERE ms.user_id = ?1 "
                "ORDER BY ms.created_at, m.id"};
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id));
     while (sql_row(store, &s)) {
-        const struct store_member member = {
-            .id = column_text(&s, 0, arena),
-            .email = column_text(&s, 1, arena),
-            .name = column_text(&s, 2, arena),
-            .role = role_find(column_text(&s, 3, arena)),
-            .created_at = column_integer(&s, 4),
-            .created_by = column_text(&s, 5, arena),
-            .has_factor = column_integer(&s, 6) != 0,
-            .line_ids = column_text(&s, 7, arena),
-            .is_own_only = column_integer(&s, 8) != 0,
-        };
+        struct store_member member = {.role = role_find(column_text(&s, 8, arena))};
+        row_read(&s, 0, arena, &member_layout, &member);
         buffer_add(&rows, &member, sizeof member);
     }
     *members = (struct store_member *)(void *)rows.p;
@@ -74,9 +69,8 @@ enum store_result store_find_member(struct store *store, const char *email, char
 bool member_workspace_exists(struct store *store, const char *user_id) {
     static struct statement s = {
         .sql = "SELECT id FROM \"user\" WHERE id = ?1 AND deleted_at IS NULL"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(user_id));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 enum role member_role(struct store *store, const char *user_id, const char *member_id) {
@@ -137,13 +131,8 @@ static bool insert_member(struct store *store, const struct store_new_member *me
 static bool has_room(struct store *store, const struct store_new_member *member) {
     static struct statement s = {
         .sql = "SELECT count(*) FROM membership WHERE user_id = ?1 AND member_id <> ?2"};
-    int64_t count = MEMBERS_MAX;
     sql_start(store, &s, TEXT(member->user_id), TEXT(member->id));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count < MEMBERS_MAX;
+    return row_integer(store, &s, MEMBERS_MAX) < MEMBERS_MAX;
 }
 
 bool member_enter(struct store *store, const struct store_new_member *member, bool is_known,
@@ -188,19 +177,14 @@ enum store_result store_add_member(struct store *store, const struct store_new_m
             end_invitation_of(store, entering.user_id, entering.email))
             store_trail(store, entering.user_id, entering.id);
     }
-    const enum store_result result = sql_result(store);
-    return result != STORE_OK ? result
-           : !found           ? STORE_NOT_FOUND
-           : is_new           ? result
-                              : STORE_CONFLICT;
+    return row_allowed(store, found, is_new);
 }
 
 static bool has_other_owner(struct store *store, const char *user_id, const char *member_id) {
     static struct statement s = {.sql = "SELECT member_id FROM membership WHERE user_id = ?1 "
                                         "AND member_id <> ?2 AND role = 'owner' LIMIT 1"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(user_id), TEXT(member_id));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 /* Locks workspace and member, and reads what both members may do: what they may now, because it may
@@ -399,9 +383,8 @@ enum store_result store_remove_member(struct store *store, struct arena *arena,
 static bool has_other_workspace(struct store *store, const struct store_member_change *change) {
     static struct statement s = {.sql = "SELECT user_id FROM membership WHERE member_id = ?2 "
                                         "AND user_id <> ?1 LIMIT 1"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(change->user_id), TEXT(change->member_id));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 bool member_may_reset(struct store *store, struct arena *arena,
@@ -417,6 +400,15 @@ bool member_may_reset(struct store *store, struct arena *arena,
     return present.role != ROLE_NONE;
 }
 
+bool member_set_link(struct store *store, const char *member_id,
+                     const unsigned char hash[CRYPTO_HASH_SIZE], int64_t expires_at) {
+    static struct statement s = {
+        .sql = "INSERT INTO login_link (member_id, hash, expires_at) VALUES (?1, ?2, ?3) "
+               "ON CONFLICT (member_id) DO UPDATE SET hash = excluded.hash, "
+               "expires_at = excluded.expires_at, used_at = NULL"};
+    return sql_run(store, &s, TEXT(member_id), HASH(hash), INTEGER(expires_at));
+}
+
 enum store_result store_insert_reset_link(struct store *store, struct arena *arena,
                                           const struct store_member_change *change,
                                           const unsigned char hash[CRYPTO_HASH_SIZE],
@@ -424,7 +416,7 @@ enum store_result store_insert_reset_link(struct store *store, struct arena *are
     bool found = false;
     while (sql_transact(store)) {
         found = member_may_reset(store, arena, change, ROLE_ADMIN, refusal);
-        if (found && !*refusal && login_set_link(store, change->member_id, hash, expires_at))
+        if (found && !*refusal && member_set_link(store, change->member_id, hash, expires_at))
             store_trail(store, change->user_id, change->member_id);
     }
     return sql_found(store, found);

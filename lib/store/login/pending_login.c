@@ -1,5 +1,7 @@
 #include "store/login/pending_login.h"
 
+#include "engine/row.h"
+
 enum {
     PENDING_MOST = 10,    /* of a member: a further login ends the oldest */
     PENDING_FAILURES = 5, /* wrong codes, of which the last ends the login */
@@ -8,12 +10,13 @@ enum {
 bool factor_is_set(struct store *store, const char *member_id) {
     static struct statement s = {
         .sql = "SELECT member_id FROM factor WHERE member_id = ?1 AND confirmed_at IS NOT NULL"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(member_id));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
-bool pending_insert(struct store *store, const struct pending_login *login) {
+bool pending_insert(struct store *store, const char *member_id,
+                    const unsigned char hash[CRYPTO_HASH_SIZE], bool is_by_link,
+                    int64_t expires_at) {
     static struct statement add = {
         .sql = "INSERT INTO pending_login (hash, member_id, is_by_link, expires_at) "
                "VALUES (?1, ?2, ?3, ?4) ON CONFLICT (hash) DO NOTHING"};
@@ -21,9 +24,9 @@ bool pending_insert(struct store *store, const struct pending_login *login) {
         .sql = "DELETE FROM pending_login WHERE member_id = ?1 AND hash IN (SELECT hash FROM "
                "pending_login WHERE member_id = ?1 ORDER BY expires_at DESC, hash DESC LIMIT 10 "
                "OFFSET ?2)"};
-    return sql_run(store, &add, HASH(login->hash), TEXT(login->member_id),
-                   INTEGER(login->is_by_link), INTEGER(login->expires_at)) &&
-           sql_run(store, &remove, TEXT(login->member_id), INTEGER(PENDING_MOST));
+    return sql_run(store, &add, HASH(hash), TEXT(member_id), INTEGER(is_by_link),
+                   INTEGER(expires_at)) &&
+           sql_run(store, &remove, TEXT(member_id), INTEGER(PENDING_MOST));
 }
 
 bool pending_fail(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
@@ -34,12 +37,11 @@ bool pending_fail(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE
     static struct statement end = {
         .sql = "DELETE FROM pending_login WHERE hash = ?1 AND failures >= ?2"};
     static struct statement find = {.sql = "SELECT member_id FROM pending_login WHERE hash = ?1"};
-    char id[ID_SIZE];
     if (!sql_run(store, &count, HASH(hash), TEXT(attempt_id)) ||
         !sql_run(store, &end, HASH(hash), INTEGER(PENDING_FAILURES)))
         return false;
     sql_start(store, &find, HASH(hash));
-    *has_ended = !sql_read_id(store, &find, id);
+    *has_ended = !row_exists(store, &find);
     return !sql_failed(store);
 }
 

@@ -6,18 +6,13 @@
 #include "base/crypto.h"
 #include "engine/sql.h"
 
-struct pending_login {
-    const unsigned char *hash; /* of the cookie's value, CRYPTO_HASH_SIZE bytes */
-    const char *member_id;
-    bool is_by_link;
-    int64_t expires_at;
-};
-
 /* Whether logins of the member ask for a second factor. */
 bool factor_is_set(struct store *store, const char *member_id);
 
-/* Inserts the login; beyond the most of its member the oldest ends. */
-bool pending_insert(struct store *store, const struct pending_login *login);
+/* Inserts the login of the cookie with this hash; beyond the most of its member the oldest ends. */
+bool pending_insert(struct store *store, const char *member_id,
+                    const unsigned char hash[CRYPTO_HASH_SIZE], bool is_by_link,
+                    int64_t expires_at);
 
 /* Counts a wrong code of the login, once for each attempt; the PENDING_FAILURES-th ends it. Sets
  * whether the login has ended, now or before. */

@@ -1,7 +1,13 @@
 #include "store/scoped_token.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/deed.h"
+
+#define OF(member)      ROW_MEMBER(struct store_scoped_token, member)
+#define TIME_OF(member) ROW_TIME_MEMBER(struct store_scoped_token, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_scoped_token, OF(id), OF(name), OF(last4), OF(scopes), OF(created_by),
+               OF(created_at), TIME_OF(expires_at), TIME_OF(last_used_at), OF(line_ids));
 
 enum store_result store_list_scoped_tokens(struct store *store, struct arena *arena,
                                            const struct store_view *view,
@@ -12,17 +18,8 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
     struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(view->user_id));
     while (sql_row(store, &s)) {
-        const struct store_scoped_token token = {
-            .id = column_text(&s, 0, arena),
-            .name = column_text(&s, 1, arena),
-            .last4 = column_text(&s, 2, arena),
-            .scopes = column_text(&s, 3, arena),
-            .created_by = column_text(&s, 4, arena),
-            .created_at = column_integer(&s, 5),
-            .expires_at = column_time(&s, 6),
-            .last_used_at = column_time(&s, 7),
-            .line_ids = column_text(&s, 8, arena),
-        };
+        struct store_scoped_token token;
+        row_read(&s, 0, arena, &layout, &token);
         if (lines_are_within(token.line_ids, view->line_ids))
             buffer_add(&rows, &token, sizeof token);
     }
@@ -36,13 +33,8 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
 static bool has_room(struct store *store, const char *user_id, const char *id) {
     static struct statement s = {
         .sql = "SELECT count(*) FROM scoped_token WHERE user_id = ?1 AND id <> ?2"};
-    int64_t count = SCOPED_TOKENS_MAX;
     sql_start(store, &s, TEXT(user_id), TEXT(id));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count < SCOPED_TOKENS_MAX;
+    return row_integer(store, &s, SCOPED_TOKENS_MAX) < SCOPED_TOKENS_MAX;
 }
 
 enum store_result store_insert_scoped_token(struct store *store, const char *user_id,
@@ -65,8 +57,7 @@ enum store_result store_insert_scoped_token(struct store *store, const char *use
                     TEXT(token->line_ids)))
             store_trail(store, user_id, token->id);
     }
-    enum store_result result = sql_result(store);
-    return result == STORE_OK && !fits ? STORE_CONFLICT : result;
+    return row_allowed(store, true, fits);
 }
 
 /* Locks the tokens of the user. Whether the view has this one, and of which lines it is. */
@@ -88,9 +79,8 @@ static bool write_change(struct store *store, const char *id,
     static struct statement s = {
         .sql = "UPDATE scoped_token SET name = coalesce(?2, name), scopes = coalesce(?3, scopes), "
                "line_ids = CASE WHEN ?4 = 1 THEN ?5 ELSE line_ids END WHERE id = ?1"};
-    return sql_run(store, &s, TEXT(id), TEXT(change->name), TEXT(change->scopes),
-                   INTEGER(change->sets_lines), TEXT(change->line_ids)) &&
-           sql_changes(store) > 0;
+    return row_write(store, &s, TEXT(id), TEXT(change->name), TEXT(change->scopes),
+                     INTEGER(change->sets_lines), TEXT(change->line_ids));
 }
 
 enum store_result store_change_scoped_token(struct store *store, struct arena *arena,

@@ -1,11 +1,15 @@
 #include "store/second_factor.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/deed.h"
 #include "store/login/pending_login.h"
-#include "store/member.h"
 
 /* --- the factor --- */
+
+#define OF_FACTOR(member) ROW_MEMBER(struct store_factor, member)
+static const struct row_layout factor_layout =
+    ROW_LAYOUT(struct store_factor, OF_FACTOR(secret), OF_FACTOR(last_step), OF_FACTOR(created_at),
+               OF_FACTOR(is_set), OF_FACTOR(codes));
 
 enum store_result store_find_factor(struct store *store, struct arena *arena, const char *member_id,
                                     struct store_factor *factor) {
@@ -13,20 +17,9 @@ enum store_result store_find_factor(struct store *store, struct arena *arena, co
         .sql = "SELECT secret, last_step, created_at, confirmed_at IS NOT NULL, "
                "(SELECT count(*) FROM recovery_code WHERE member_id = ?1) FROM factor "
                "WHERE member_id = ?1"};
-    bool found = false;
     *factor = (struct store_factor){.is_set = false};
     sql_start(store, &s, TEXT(member_id));
-    if ((found = sql_row(store, &s))) {
-        *factor = (struct store_factor){
-            .secret = column_blob(&s, 0, arena),
-            .last_step = column_integer(&s, 1),
-            .created_at = column_integer(&s, 2),
-            .is_set = column_integer(&s, 3) != 0,
-            .codes = column_integer(&s, 4),
-        };
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
+    return sql_found(store, row_find(store, &s, arena, &factor_layout, factor));
 }
 
 /* Locks the member until the transaction ends; false when it was removed. */
@@ -49,11 +42,9 @@ enum store_result store_begin_factor(struct store *store, const char *member_id,
         sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
         const struct slice sealed = found ? sql_seal(store, secret) : (struct slice){NULL, 0};
         is_free = found && !sql_failed(store) &&
-                  sql_run(store, &s, TEXT(member_id), BLOB(sealed), INTEGER(now)) &&
-                  sql_changes(store) > 0;
+                  row_write(store, &s, TEXT(member_id), BLOB(sealed), INTEGER(now));
     }
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && !is_free ? STORE_CONFLICT : result;
+    return row_allowed(store, found, is_free);
 }
 
 static bool delete_codes(struct store *store, const char *member_id) {
@@ -90,16 +81,14 @@ enum store_result store_set_factor(struct store *store, const struct store_sessi
     while (sql_transact(store)) {
         const bool may_be_done = found && sql_may_have_committed(store);
         found = lock_member(store, member_id) &&
-                ((sql_run(store, &s, TEXT(member_id), INTEGER(factor->created_at), INTEGER(step),
-                          INTEGER(now)) &&
-                  sql_changes(store) > 0) ||
+                (row_write(store, &s, TEXT(member_id), INTEGER(factor->created_at), INTEGER(step),
+                           INTEGER(now)) ||
                  may_be_done);
         if (found && replace_codes(store, member_id, codes) &&
             end_logins(store, member_id, kept->id))
             store_trail(store, user_id, member_id);
     }
-    const enum store_result result = sql_result(store);
-    return result == STORE_OK && !found ? STORE_CONFLICT : result;
+    return row_allowed(store, true, found);
 }
 
 enum store_result store_replace_recovery_codes(struct store *store, const char *user_id,
@@ -150,6 +139,11 @@ enum store_result store_reset_factor(struct store *store, struct arena *arena,
 
 /* --- pending logins --- */
 
+#define OF_PENDING(member) ROW_MEMBER(struct store_pending, member)
+static const struct row_layout pending_layout =
+    ROW_LAYOUT(struct store_pending, OF_PENDING(member_id), OF_PENDING(email), OF_PENDING(name),
+               OF_PENDING(user_id));
+
 enum store_result store_find_pending(struct store *store, struct arena *arena,
                                      const unsigned char hash[CRYPTO_HASH_SIZE], int64_t now,
                                      struct store_pending *pending) {
@@ -158,18 +152,8 @@ enum store_result store_find_pending(struct store *store, struct arena *arena,
                "WHERE member_id = m.id ORDER BY created_at, user_id LIMIT 1) "
                "FROM pending_login p JOIN member m ON m.id = p.member_id "
                "WHERE p.hash = ?1 AND p.expires_at > ?2 AND p.expires_at <= ?3"};
-    bool found = false;
     sql_start(store, &s, HASH(hash), INTEGER(now), INTEGER(now + PENDING_MS + PENDING_MS));
-    if ((found = sql_row(store, &s))) {
-        *pending = (struct store_pending){
-            .member_id = column_text(&s, 0, arena),
-            .email = column_text(&s, 1, arena),
-            .name = column_text(&s, 2, arena),
-            .user_id = column_text(&s, 3, arena),
-        };
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
+    return sql_found(store, row_find(store, &s, arena, &pending_layout, pending));
 }
 
 /* Uses the code of a step, or a recovery code: once. */
@@ -179,9 +163,8 @@ static bool use_proof(struct store *store, const char *member_id, const struct s
                "AND confirmed_at IS NOT NULL"};
     static struct statement code = {
         .sql = "DELETE FROM recovery_code WHERE member_id = ?1 AND hash = ?2"};
-    return (proof->code ? sql_run(store, &code, TEXT(member_id), HASH(proof->code))
-                        : sql_run(store, &step, TEXT(member_id), INTEGER(proof->step))) &&
-           sql_changes(store) > 0;
+    return proof->code ? row_write(store, &code, TEXT(member_id), HASH(proof->code))
+                       : row_write(store, &step, TEXT(member_id), INTEGER(proof->step));
 }
 
 static bool end_pending(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE]) {
@@ -209,9 +192,8 @@ static bool read_pending(struct store *store, const unsigned char hash[CRYPTO_HA
 
 static bool has_session(struct store *store, const char *id) {
     static struct statement s = {.sql = "SELECT id FROM session WHERE id = ?1"};
-    char found[ID_SIZE];
     sql_start(store, &s, TEXT(id));
-    return sql_read_id(store, &s, found);
+    return row_exists(store, &s);
 }
 
 enum store_result store_end_pending(struct store *store, const unsigned char hash[CRYPTO_HASH_SIZE],
@@ -229,8 +211,7 @@ enum store_result store_end_pending(struct store *store, const unsigned char has
         if (is_used && end_pending(store, hash) && login_insert_session(store, session, user_id))
             store_trail(store, user_id, session->id);
     }
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && !is_used ? STORE_CONFLICT : result;
+    return row_allowed(store, found, is_used);
 }
 
 /* --- the rule of a workspace --- */
