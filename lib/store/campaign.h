@@ -132,4 +132,23 @@ enum store_result store_feed_campaign(struct store *store, struct arena *arena, 
  * work (chore.h). */
 enum store_result store_delete_old_campaigns(struct store *store, int64_t now, size_t *removed);
 
+/* --- internal to the store: within the open transaction; false on failure --- */
+
+struct outgoing_outcome;
+
+/* Pauses the running campaigns that the outcome of a row stops: its own, or all of its line. */
+bool campaign_pause_by(struct store *store, const struct outgoing_outcome *outcome);
+
+/* Pauses the running campaigns of a template that the platform has paused or disabled. */
+struct stopped_template {
+    const char *account_id, *name;
+    const char *language; /* with an underscore */
+    int64_t now;
+    event_writer *write;
+};
+bool campaign_pause_template(struct store *store, const struct stopped_template *template);
+
+/* Adds the event campaign.changed of the campaign. */
+bool campaign_event_add(struct store *store, const char *id, int64_t now, event_writer *write);
+
 #endif

@@ -1,12 +1,12 @@
 /* Updates of a payload that are no messages and statuses: each is stored as it is, once, and may
  * change other rows. */
 #include "base/crypto.h"
+#include "store/campaign.h"
 #include "store/inbox/erased_mark.h"
 #include "store/inbox/opt_out_row.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
-#include "store/outgoing/campaign_row.h"
 
 enum { SECOND = 1000 };
 

@@ -1,11 +1,10 @@
 /* The events of single sends that have ended. */
 #include <string.h>
 
-#include "engine/sql.h"
 #include "store/event/event_entry.h"
 #include "store/inbox/contact_find.h"
 #include "store/life/erasing.h"
-#include "store/outgoing/outgoing_read.h"
+#include "store/outgoing/outgoing_row.h"
 
 enum { ROWS_AT_ONCE = 50, MEMORY = 64 * 1024 * 1024 };
 
@@ -63,11 +62,7 @@ static bool read_row(const struct reporting *r, const char *id, struct store_out
                                      "NULL") " FROM outgoing o "
                                              "JOIN line l ON l.id = o.line_id WHERE o.id = ?1"};
     sql_start(r->store, &s, TEXT(id));
-    if (!sql_row(r->store, &s))
-        return false;
-    *row = outgoing_of_row(&s, r->arena);
-    sql_stop(&s);
-    return true;
+    return row_find(r->store, &s, r->arena, &outgoing_layout, row);
 }
 
 /* Sets the contact of the recipient, who may be unknown, and the thread on the line. */
@@ -81,10 +76,7 @@ static bool read_contact(const struct reporting *r, const struct store_outgoing 
     if (!contact_read(r->store, r->arena, id, &event->contact))
         return false;
     sql_start(r->store, &s, TEXT(id), TEXT(row->line_id));
-    if (sql_row(r->store, &s)) {
-        event->thread_id = column_text(&s, 0, r->arena);
-        sql_stop(&s);
-    }
+    event->thread_id = row_text(r->store, &s, r->arena);
     return !sql_failed(r->store);
 }
 

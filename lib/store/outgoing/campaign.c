@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/contact.h"
 #include "store/deed.h"
 #include "store/outgoing/campaign_count.h"
@@ -14,29 +14,13 @@
     "c.created_at, c.finished_at, c.by_id, c.by_name, c.hours "                                    \
     "FROM campaign c JOIN line l ON l.id = c.line_id "
 
-static struct store_campaign read_row(struct statement *s, struct arena *arena) {
-    return (struct store_campaign){
-        .id = column_text(s, 0, arena),
-        .user_id = column_text(s, 1, arena),
-        .account_id = column_text(s, 2, arena),
-        .line_id = column_text(s, 3, arena),
-        .phone_number_id = column_text(s, 4, arena),
-        .name = column_text(s, 5, arena),
-        .template_name = column_text(s, 6, arena),
-        .language = column_text(s, 7, arena),
-        .category = column_text(s, 8, arena),
-        .components = column_blob(s, 9, arena),
-        .state = column_text(s, 10, arena),
-        .reason = column_text(s, 11, arena),
-        .rate = column_integer(s, 12),
-        .valid_ms = column_integer(s, 13),
-        .start_at = column_time(s, 14),
-        .created_at = column_integer(s, 15),
-        .finished_at = column_time(s, 16),
-        .by = {.id = column_text(s, 17, arena), .name = column_text(s, 18, arena)},
-        .window = column_blob(s, 19, arena),
-    };
-}
+#define OF(member)      ROW_MEMBER(struct store_campaign, member)
+#define TIME_OF(member) ROW_TIME_MEMBER(struct store_campaign, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_campaign, OF(id), OF(user_id), OF(account_id), OF(line_id),
+               OF(phone_number_id), OF(name), OF(template_name), OF(language), OF(category),
+               OF(components), OF(state), OF(reason), OF(rate), OF(valid_ms), TIME_OF(start_at),
+               OF(created_at), TIME_OF(finished_at), OF(by.id), OF(by.name), OF(window));
 
 enum store_result store_insert_campaign(struct store *store,
                                         const struct store_campaign *campaign) {
@@ -61,12 +45,7 @@ enum store_result store_find_campaign(struct store *store, struct arena *arena, 
                                       const char *id, struct store_campaign *campaign) {
     static struct statement s = {.sql = "SELECT " COLUMNS "WHERE c.id = ?1 AND c.user_id = ?2"};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    const bool found = sql_row(store, &s);
-    if (found) {
-        *campaign = read_row(&s, arena);
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
+    return sql_found(store, row_find(store, &s, arena, &layout, campaign));
 }
 
 enum store_result store_list_campaigns(struct store *store, struct arena *arena,
@@ -74,15 +53,9 @@ enum store_result store_list_campaigns(struct store *store, struct arena *arena,
                                        struct store_campaign **campaigns, size_t *count) {
     static struct statement s = {.sql = "SELECT " COLUMNS "WHERE c.user_id = ?1 AND c.id < ?2 "
                                         "ORDER BY c.id DESC LIMIT ?3"};
-    struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id), TEXT(page->after ? page->after : "~"),
               INTEGER((int64_t)page->limit));
-    while (sql_row(store, &s)) {
-        const struct store_campaign row = read_row(&s, arena);
-        buffer_add(&list, &row, sizeof row);
-    }
-    *campaigns = (struct store_campaign *)(void *)list.p;
-    *count = list.n / sizeof **campaigns;
+    *campaigns = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }
 
@@ -122,20 +95,14 @@ enum store_result store_count_campaign(struct store *store, struct arena *arena,
 static bool hold_draft(struct store *store, const struct store_campaign *campaign) {
     static struct statement s = {.sql = "UPDATE campaign SET state = 'draft' WHERE id = ?1 "
                                         "AND user_id = ?2 AND state = 'draft'"};
-    return sql_run(store, &s, TEXT(campaign->id), TEXT(campaign->user_id)) &&
-           sql_changes(store) > 0;
+    return row_write(store, &s, TEXT(campaign->id), TEXT(campaign->user_id));
 }
 
 /* How many recipients were added to the campaign: those of a draft that were erased count too. */
 static int64_t read_recipients(struct store *store, const char *id) {
     static struct statement s = {.sql = "SELECT recipients FROM campaign WHERE id = ?1"};
-    int64_t count = 0;
     sql_start(store, &s, TEXT(id));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count;
+    return row_integer(store, &s, 0);
 }
 
 static bool raise_recipients(struct store *store, const char *id, size_t added) {

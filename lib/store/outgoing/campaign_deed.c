@@ -3,8 +3,7 @@
 #include "store/campaign.h"
 #include "store/deed.h"
 #include "store/outgoing/campaign_count.h"
-#include "store/outgoing/campaign_event.h"
-#include "store/outgoing/outgoing_read.h"
+#include "store/outgoing/outgoing_row.h"
 
 /* Sends of the campaign that were moved to outgoing, and wait. */
 static bool cancel_rows(struct store *store, const char *id, int64_t now) {

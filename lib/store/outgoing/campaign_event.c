@@ -1,5 +1,4 @@
-#include "store/outgoing/campaign_event.h"
-
+/* The event campaign.changed. */
 #include "store/campaign.h"
 #include "store/count/user_number.h"
 #include "store/event/event_entry.h"

@@ -2,12 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/campaign.h"
 #include "store/chore.h"
+#include "store/outgoing.h"
 #include "store/outgoing/campaign_count.h"
-#include "store/outgoing/campaign_event.h"
-#include "store/outgoing/campaign_row.h"
 
 enum {
     SECOND = 1000,
@@ -26,6 +25,11 @@ struct feed {
     int64_t opens_at, closes_at; /* closes_at INT64_MAX: it has no window */
 };
 
+#define OF_FEED(member) ROW_MEMBER(struct feed, member)
+static const struct row_layout feed_layout =
+    ROW_LAYOUT(struct feed, OF_FEED(rate), OF_FEED(start_at), OF_FEED(expires_at), OF_FEED(fed_at),
+               OF_FEED(opens_at), ROW_TIME_MEMBER(struct feed, closes_at), OF_FEED(line_rate));
+
 /* Finds the next one whose time has come. */
 static bool find_next(struct store *store, const char *after, int64_t now, char id[ID_SIZE]) {
     static struct statement s = {.sql = "SELECT id FROM campaign WHERE state = 'running' "
@@ -42,18 +46,12 @@ static bool hold(struct store *store, struct feed *feed) {
         .sql = "SELECT c.rate, c.start_at, c.start_at + c.valid_ms, c.fed_at, c.opens_at, "
                "c.closes_at, l.send_rate FROM campaign c JOIN line l ON l.id = c.line_id "
                "WHERE c.id = ?1"};
-    if (!sql_run(store, &lock, TEXT(feed->id)) || !sql_changes(store))
+    if (!row_write(store, &lock, TEXT(feed->id)))
         return false;
     sql_start(store, &s, TEXT(feed->id));
     if (!sql_row(store, &s))
         return false;
-    feed->rate = column_integer(&s, 0);
-    feed->start_at = column_integer(&s, 1);
-    feed->expires_at = column_integer(&s, 2);
-    feed->fed_at = column_integer(&s, 3);
-    feed->opens_at = column_integer(&s, 4);
-    feed->closes_at = column_time(&s, 5);
-    feed->line_rate = column_integer(&s, 6);
+    row_read(&s, 0, NULL, &feed_layout, feed);
     sql_stop(&s);
     return true;
 }
@@ -75,14 +73,10 @@ static bool turn_window(struct store *store, struct arena *arena, struct feed *f
     static struct statement read = {.sql = "SELECT open_times FROM campaign WHERE id = ?1"};
     static struct statement write = {
         .sql = "UPDATE campaign SET opens_at = ?2, closes_at = ?3, open_times = ?4 WHERE id = ?1"};
-    struct slice times = {NULL, 0};
     if (feed->closes_at > now)
         return true;
     sql_start(store, &read, TEXT(feed->id));
-    if (sql_row(store, &read)) {
-        times = slice_of(column_text(&read, 0, arena));
-        sql_stop(&read);
-    }
+    struct slice times = slice_of(row_text(store, &read, arena));
     if (!times.n)
         return !sql_failed(store);
     while (feed->closes_at <= now && cut_time(&times, feed))
@@ -98,13 +92,8 @@ static bool is_closed(const struct feed *feed, int64_t now) {
 static int64_t count_waiting(struct store *store, const char *id) {
     static struct statement s = {.sql = "SELECT count(*) FROM outgoing WHERE campaign_id = ?1 "
                                         "AND finished_at IS NULL"};
-    int64_t count = 0;
     sql_start(store, &s, TEXT(id));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count;
+    return row_integer(store, &s, 0);
 }
 
 /* How many recipients may move now: with a rate those of the time since some moved last, at most of
@@ -131,26 +120,25 @@ struct next {
     struct slice body;
 };
 
+#define OF_NEXT(member) ROW_MEMBER(struct next, member)
+static const struct row_layout next_layout =
+    ROW_LAYOUT(struct next, OF_NEXT(id), OF_NEXT(recipient), OF_NEXT(body));
+
 static int compare(const void *a, const void *b) {
     const struct next *first = a, *second = b;
     return strcmp(first->id, second->id);
 }
 
 /* Takes the next ones off the list; one that is being erased is waited for, and is not returned. */
-static struct buffer take_next(struct store *store, struct arena *arena, const char *id,
-                               int64_t limit) {
+static const struct next *take_next(struct store *store, struct arena *arena, const char *id,
+                                    int64_t limit, size_t *count) {
     static struct statement s = {
         .sql = "DELETE FROM campaign_recipient WHERE id IN (SELECT id FROM campaign_recipient "
                "WHERE campaign_id = ?1 ORDER BY id LIMIT ?2) RETURNING id, recipient, body"};
-    struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(id), INTEGER(limit));
-    while (sql_row(store, &s)) {
-        const struct next next = {column_text(&s, 0, arena), column_text(&s, 1, arena),
-                                  column_blob(&s, 2, arena)};
-        buffer_add(&list, &next, sizeof next);
-    }
-    if (list.n)
-        qsort(list.p, list.n / sizeof(struct next), sizeof(struct next), compare);
+    struct next *const list = row_list(store, &s, arena, &next_layout, count);
+    if (*count)
+        qsort(list, *count, sizeof *list, compare);
     return list;
 }
 
@@ -177,9 +165,8 @@ static bool insert_row(struct store *store, struct arena *arena, const struct fe
 /* Moves recipients to outgoing. Returns how many; after a failure the number means nothing. */
 static size_t move(struct store *store, struct arena *arena, const struct feed *feed, int64_t room,
                    int64_t now) {
-    const struct buffer list = take_next(store, arena, feed->id, room);
-    const struct next *next = (const struct next *)(const void *)list.p;
-    const size_t count = list.n / sizeof *next;
+    size_t count;
+    const struct next *const next = take_next(store, arena, feed->id, room, &count);
     for (size_t i = 0; i < count; i++)
         if (!insert_row(store, arena, feed, &next[i], now))
             return 0;
@@ -205,8 +192,7 @@ enum store_result store_feed_campaign(struct store *store, struct arena *arena, 
                                       int64_t now, event_writer *write, size_t *moved) {
     struct feed feed = {.id = ""};
     *moved = 0;
-    const bool found = find_next(store, after, now, feed.id);
-    if (!found)
+    if (!find_next(store, after, now, feed.id))
         return sql_found(store, false);
     while (sql_transact(store)) {
         *moved = 0;

@@ -1,7 +1,7 @@
 /* Rows of the table campaign_recipient, for clients. */
 #include <string.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/campaign.h"
 
 enum store_result store_find_first_recipient(struct store *store, struct arena *arena,
@@ -28,23 +28,11 @@ enum store_result store_find_first_recipient(struct store *store, struct arena *
 
 /* --- what became of them --- */
 
-static void add_outcomes(struct store *store, struct statement *s, struct arena *arena,
-                         struct buffer *list) {
-    while (sql_row(store, s)) {
-        const struct store_campaign_outcome row = {
-            .id = column_text(s, 0, arena),
-            .recipient = column_text(s, 1, arena),
-            .state = column_text(s, 2, arena),
-            .reason = column_text(s, 3, arena),
-            .error = column_blob(s, 4, arena),
-            .wamid = column_text(s, 5, arena),
-            .status = column_text(s, 6, arena),
-            .finished_at = column_time(s, 7),
-            .status_at = column_time(s, 8),
-        };
-        buffer_add(list, &row, sizeof row);
-    }
-}
+#define OF(member)      ROW_MEMBER(struct store_campaign_outcome, member)
+#define TIME_OF(member) ROW_TIME_MEMBER(struct store_campaign_outcome, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_campaign_outcome, OF(id), OF(recipient), OF(state), OF(reason),
+               OF(error), OF(wamid), OF(status), TIME_OF(finished_at), TIME_OF(status_at));
 
 /* What waits when a campaign is cancelled was cancelled with it. */
 static struct statement list_waiting = {
@@ -64,12 +52,9 @@ enum store_result store_list_campaign_outcomes(struct store *store, struct arena
                                                struct store_campaign_walk *walk, size_t limit,
                                                struct store_campaign_outcome **outcomes,
                                                size_t *count) {
-    struct buffer list = buffer_in(arena);
     struct statement *s = walk->has_moved ? &list_moved : &list_waiting;
     sql_start(store, s, TEXT(walk->campaign_id), TEXT(walk->after), INTEGER((int64_t)limit));
-    add_outcomes(store, s, arena, &list);
-    *outcomes = (struct store_campaign_outcome *)(void *)list.p;
-    *count = list.n / sizeof **outcomes;
+    *outcomes = row_list(store, s, arena, &layout, count);
     const enum store_result result = sql_result(store);
     if (result != STORE_OK)
         return result;

@@ -1,5 +1,10 @@
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/backlog.h"
+
+#define OF(member) ROW_MEMBER(struct store_outgoing_backlog, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_outgoing_backlog, OF(due), OF(scheduled), OF(sending),
+               ROW_TIME_MEMBER(struct store_outgoing_backlog, oldest_at));
 
 enum store_result store_count_outgoing(struct store *store, int64_t now,
                                        struct store_outgoing_backlog *backlog) {
@@ -12,12 +17,6 @@ enum store_result store_count_outgoing(struct store *store, int64_t now,
                "ORDER BY expires_at LIMIT ?2) AS waiting"};
     *backlog = (struct store_outgoing_backlog){.oldest_at = INT64_MAX};
     sql_start(store, &s, INTEGER(now), INTEGER(STORE_BACKLOG_MOST));
-    if (sql_row(store, &s)) {
-        backlog->due = column_integer(&s, 0);
-        backlog->scheduled = column_integer(&s, 1);
-        backlog->sending = column_integer(&s, 2);
-        backlog->oldest_at = column_time(&s, 3);
-        sql_stop(&s);
-    }
+    row_find(store, &s, NULL, &layout, backlog);
     return sql_result(store);
 }

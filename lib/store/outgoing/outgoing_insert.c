@@ -4,7 +4,7 @@
 #include "engine/sql.h"
 #include "store/deed.h"
 #include "store/outgoing/campaign_count.h"
-#include "store/outgoing/outgoing_read.h"
+#include "store/outgoing/outgoing_row.h"
 
 static bool insert_row(struct store *store, const struct store_outgoing *row) {
     static struct statement s = {
@@ -21,9 +21,8 @@ static bool insert_row(struct store *store, const struct store_outgoing *row) {
 
 static bool has_row(struct store *store, const char *id) {
     static struct statement s = {.sql = "SELECT id FROM outgoing WHERE id = ?1"};
-    char found[ID_SIZE];
     sql_start(store, &s, TEXT(id));
-    return sql_read_id(store, &s, found);
+    return row_exists(store, &s);
 }
 
 /* Whether the row must not be inserted. One that is there was inserted when it was allowed. An
@@ -47,26 +46,22 @@ enum store_result store_insert_outgoing(struct store *store, const struct store_
 }
 
 /* Marks the row that `row` sends again. The mark stays when `row` is deleted: else it could be sent
- * a third time. *is_free false: another row has it, or it must not be sent again. */
-static bool mark_retried(struct store *store, const struct store_outgoing *row, bool *is_free) {
+ * a third time. False: another row has it, it must not be sent again, or on failure. */
+static bool mark_retried(struct store *store, const struct store_outgoing *row) {
     static struct statement s = {
         .sql = "UPDATE outgoing SET retried_as = ?3 WHERE id = ?1 AND user_id = ?2 "
                "AND state IN ('failed', 'expired') AND length(body) > 0 "
                "AND (retried_as IS NULL OR retried_as = ?3)"};
-    if (!sql_run(store, &s, TEXT(row->retry_of), TEXT(row->user_id), TEXT(row->id)))
-        return false;
-    *is_free = sql_changes(store) > 0;
-    return true;
+    return row_write(store, &s, TEXT(row->retry_of), TEXT(row->user_id), TEXT(row->id));
 }
 
 enum store_result store_retry_outgoing(struct store *store, const struct store_addressee *to,
                                        const struct store_outgoing *row, bool *is_of_colleague) {
     bool is_free = false;
     while (sql_transact(store)) {
-        is_free = false;
         *is_of_colleague = is_refused(store, to, row->id);
-        if (!*is_of_colleague && mark_retried(store, row, &is_free) && is_free &&
-            insert_row(store, row))
+        is_free = !*is_of_colleague && mark_retried(store, row);
+        if (is_free && insert_row(store, row))
             store_trail(store, row->user_id, row->retry_of);
     }
     const enum store_result result = sql_result(store);

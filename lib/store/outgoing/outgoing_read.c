@@ -1,44 +1,13 @@
-#include "store/outgoing/outgoing_read.h"
+#include "store/outgoing/outgoing_row.h"
 
 #include "store/contact.h"
 
-struct store_outgoing outgoing_of_row(struct statement *s, struct arena *arena) {
-    return (struct store_outgoing){
-        .id = column_text(s, 0, arena),
-        .user_id = column_text(s, 1, arena),
-        .account_id = column_text(s, 2, arena),
-        .line_id = column_text(s, 3, arena),
-        .phone_number_id = column_text(s, 4, arena),
-        .recipient = column_text(s, 5, arena),
-        .state = column_text(s, 6, arena),
-        .reason = column_text(s, 7, arena),
-        .error = column_blob(s, 8, arena),
-        .attempts = column_integer(s, 9),
-        .send_at = column_integer(s, 10),
-        .next_at = column_integer(s, 11),
-        .expires_at = column_integer(s, 12),
-        .created_at = column_integer(s, 13),
-        .finished_at = column_time(s, 14),
-        .wamid = column_text(s, 15, arena),
-        .by = {.id = column_text(s, 16, arena), .name = column_text(s, 17, arena)},
-        .retry_of = column_text(s, 18, arena),
-        .retried_as = column_text(s, 19, arena),
-        .campaign_id = column_text(s, 20, arena),
-        .body = column_blob(s, 21, arena),
-    };
-}
-
-enum store_result outgoing_read_rows(struct store *store, struct statement *s, struct arena *arena,
-                                     struct store_outgoing **rows, size_t *count) {
-    struct buffer list = buffer_in(arena);
-    while (sql_row(store, s)) {
-        const struct store_outgoing row = outgoing_of_row(s, arena);
-        buffer_add(&list, &row, sizeof row);
-    }
-    *rows = (struct store_outgoing *)(void *)list.p;
-    *count = list.n / sizeof **rows;
-    return sql_result(store);
-}
+#define OF(member) ROW_MEMBER(struct store_outgoing, member)
+const struct row_layout outgoing_layout = ROW_LAYOUT(
+    struct store_outgoing, OF(id), OF(user_id), OF(account_id), OF(line_id), OF(phone_number_id),
+    OF(recipient), OF(state), OF(reason), OF(error), OF(attempts), OF(send_at), OF(next_at),
+    OF(expires_at), OF(created_at), ROW_TIME_MEMBER(struct store_outgoing, finished_at), OF(wamid),
+    OF(by.id), OF(by.name), OF(retry_of), OF(retried_as), OF(campaign_id), OF(body));
 
 bool outgoing_is_in_state(struct store *store, struct statement *s, const char *user_id,
                           const char *id, const char *state, bool *exists) {
@@ -61,11 +30,10 @@ bool outgoing_is_in_state(struct store *store, struct statement *s, const char *
 bool outgoing_is_shown(struct store *store, const struct store_view *view, const char *id) {
     static struct statement s = {.sql = "SELECT o.id FROM outgoing o WHERE o.id = ?1 "
                                         "AND " IS_SHOWN_TO("?2")};
-    char found[ID_SIZE];
     if (!view->own_id)
         return true;
     sql_start(store, &s, TEXT(id), TEXT(view->own_id));
-    return sql_read_id(store, &s, found);
+    return row_exists(store, &s);
 }
 
 enum store_result store_find_outgoing(struct store *store, struct arena *arena,
@@ -75,11 +43,7 @@ enum store_result store_find_outgoing(struct store *store, struct arena *arena,
                                         "JOIN line l ON l.id = o.line_id WHERE o.id = ?1 "
                                         "AND o.user_id = ?2"};
     sql_start(store, &s, TEXT(id), TEXT(view->user_id));
-    const bool found = sql_row(store, &s);
-    if (found) {
-        *row = outgoing_of_row(&s, arena);
-        sql_stop(&s);
-    }
+    const bool found = row_find(store, &s, arena, &outgoing_layout, row);
     return sql_found(store, found && view_has_line(view, row->line_id) &&
                                 outgoing_is_shown(store, view, row->id));
 }
@@ -104,10 +68,9 @@ static const char *last_id(const struct store_page *page) {
     "AND o.state = coalesce(?6, o.state) AND (" OF_LINES("?7") " OR ?7 IS NULL)"
 
 /* Those to one recipient are few: line and state need no index there. */
-static enum store_result list_of_recipient(struct store *store, struct arena *arena,
-                                           const struct store_outgoing_filter *filter,
-                                           const struct store_page *page,
-                                           struct store_outgoing **rows, size_t *count) {
+static struct statement *start_of_recipient(struct store *store,
+                                            const struct store_outgoing_filter *filter,
+                                            const struct store_page *page) {
     static struct statement s = {.sql = LIST(SMALL_BODY, OF_RECIPIENT)};
     static struct statement own = {.sql = LIST(SMALL_BODY, OF_RECIPIENT " AND " IS_SHOWN_TO("?8"))};
     const struct store_view *view = filter->view;
@@ -117,14 +80,13 @@ static enum store_result list_of_recipient(struct store *store, struct arena *ar
                                            TEXT(view->line_ids),          TEXT(view->own_id)};
     struct statement *wanted = view->own_id ? &own : &s;
     sql_start_with(store, wanted, parameters, view->own_id ? 8 : 7);
-    return outgoing_read_rows(store, wanted, arena, rows, count);
+    return wanted;
 }
 
 /* Those that a member with own threads sees, which are looked for among all. */
-static enum store_result list_shown(struct store *store, struct arena *arena,
-                                    const struct store_outgoing_filter *filter,
-                                    const struct store_page *page, struct store_outgoing **rows,
-                                    size_t *count) {
+static struct statement *start_shown(struct store *store,
+                                     const struct store_outgoing_filter *filter,
+                                     const struct store_page *page) {
     static struct statement s = {
         .sql = LIST("NULL", "AND (" OF_LINES(
                                 "?4") " OR ?4 IS NULL) AND (o.state = ?5 OR ?5 IS NULL) "
@@ -132,25 +94,22 @@ static enum store_result list_shown(struct store *store, struct arena *arena,
     sql_start(store, &s, TEXT(filter->view->user_id), TEXT(last_id(page)),
               INTEGER((int64_t)page->limit), TEXT(filter->view->line_ids), TEXT(filter->state),
               TEXT(filter->line_id), TEXT(filter->view->own_id));
-    return outgoing_read_rows(store, &s, arena, rows, count);
+    return &s;
 }
 
 /* Those of some lines, which are looked for among all; a line of the filter is one of them. */
-static enum store_result list_of_lines(struct store *store, struct arena *arena,
-                                       const struct store_outgoing_filter *filter,
-                                       const struct store_page *page, struct store_outgoing **rows,
-                                       size_t *count) {
+static struct statement *start_of_lines(struct store *store,
+                                        const struct store_outgoing_filter *filter,
+                                        const struct store_page *page) {
     static struct statement s = {
         .sql = LIST("NULL", "AND " OF_LINES("?4") " AND (o.state = ?5 OR ?5 IS NULL)")};
     sql_start(store, &s, TEXT(filter->view->user_id), TEXT(last_id(page)),
               INTEGER((int64_t)page->limit), TEXT(filter->view->line_ids), TEXT(filter->state));
-    return outgoing_read_rows(store, &s, arena, rows, count);
+    return &s;
 }
 
-enum store_result store_list_outgoing(struct store *store, struct arena *arena,
-                                      const struct store_outgoing_filter *filter,
-                                      const struct store_page *page, struct store_outgoing **rows,
-                                      size_t *count) {
+static struct statement *start_list(struct store *store, const struct store_outgoing_filter *filter,
+                                    const struct store_page *page) {
     static struct statement all = {.sql = LIST("NULL", "")},
                             of_state = {.sql = LIST("NULL", "AND o.state = ?4")};
     static struct statement of_line = {.sql = LIST("NULL", "AND o.line_id = ?4")};
@@ -159,11 +118,11 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                                       INTEGER((int64_t)page->limit)};
     size_t n = 3;
     if (filter->recipient)
-        return list_of_recipient(store, arena, filter, page, rows, count);
+        return start_of_recipient(store, filter, page);
     if (filter->view->own_id)
-        return list_shown(store, arena, filter, page, rows, count);
+        return start_shown(store, filter, page);
     if (filter->view->line_ids && !filter->line_id)
-        return list_of_lines(store, arena, filter, page, rows, count);
+        return start_of_lines(store, filter, page);
     if (filter->line_id)
         parameters[n++] = TEXT(filter->line_id);
     if (filter->state)
@@ -172,5 +131,13 @@ enum store_result store_list_outgoing(struct store *store, struct arena *arena,
                           : filter->state ? &of_state
                                           : &all;
     sql_start_with(store, s, parameters, n);
-    return outgoing_read_rows(store, s, arena, rows, count);
+    return s;
+}
+
+enum store_result store_list_outgoing(struct store *store, struct arena *arena,
+                                      const struct store_outgoing_filter *filter,
+                                      const struct store_page *page, struct store_outgoing **rows,
+                                      size_t *count) {
+    *rows = row_list(store, start_list(store, filter, page), arena, &outgoing_layout, count);
+    return sql_result(store);
 }

@@ -183,10 +183,8 @@ bool outgoing_waits(struct store *store, const char *account_id, const char *con
                                         "AND recipient = ?2 AND finished_at IS NULL LIMIT 1"};
     for (size_t i = 0; i < count; i++) {
         sql_start(store, &s, TEXT(account_id), TEXT(recipients[i]));
-        if (sql_row(store, &s)) {
-            sql_stop(&s);
+        if (row_exists(store, &s))
             return true;
-        }
     }
     return false;
 }

@@ -1,8 +1,8 @@
-/* Internal to the store: rows of the table outgoing within the transactions of others. */
+/* Internal to the store: rows of the table outgoing, within the transactions of others too. */
 #ifndef SWITCHBOARD_STORE_OUTGOING_ROW_H
 #define SWITCHBOARD_STORE_OUTGOING_ROW_H
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/outgoing.h"
 #include "store/store.h"
 
@@ -56,5 +56,27 @@ bool outgoing_write_streaks(struct store *store, const struct outgoing_streak *s
 /* Whether a row to one of the recipients waits or is being sent. */
 bool outgoing_waits(struct store *store, const char *account_id, const char *const *recipients,
                     size_t count);
+
+/* --- reading rows --- */
+
+/* SQL: the columns of a row `o` and of its line `l`, which outgoing_layout reads. Those with
+ * another body than o.body read no more of it than that. */
+#define OUTGOING_COLUMNS OUTGOING_COLUMNS_WITH("o.body")
+#define OUTGOING_COLUMNS_WITH(body)                                                                \
+    "o.id, o.user_id, o.account_id, o.line_id, l.phone_number_id, o.recipient, o.state, "          \
+    "o.reason, o.error, o.attempts, o.send_at, o.next_at, o.expires_at, o.created_at, "            \
+    "o.finished_at, o.wamid, o.by_id, o.by_name, o.retry_of, o.retried_as, "                       \
+    "o.campaign_id, " body
+enum { OUTGOING_COLUMN_COUNT = 22 };
+
+extern const struct row_layout outgoing_layout;
+
+/* Whether a view of a member's threads has the row; each other view has it. */
+bool outgoing_is_shown(struct store *store, const struct store_view *view, const char *id);
+
+/* Whether the row ?1 of the user ?2 is in the state ?3, which the statement selects; `exists`:
+ * whether there is such a row. */
+bool outgoing_is_in_state(struct store *store, struct statement *s, const char *user_id,
+                          const char *id, const char *state, bool *exists);
 
 #endif

@@ -18,19 +18,16 @@ bool outgoing_write_streaks(struct store *store, const struct outgoing_streak *s
     return true;
 }
 
+#define OF(member) ROW_MEMBER(struct outgoing_streak, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct outgoing_streak, OF(name), OF(kind), OF(count));
+
 enum store_result store_list_streaks(struct store *store, struct arena *arena, size_t limit,
                                      struct outgoing_streak **streaks, size_t *count) {
     static struct statement s = {
         .sql = "SELECT s.name, s.kind, s.count FROM sender_streak s "
                "LEFT JOIN campaign c ON c.id = s.name WHERE c.finished_at IS NULL LIMIT ?1"};
-    struct buffer list = buffer_in(arena);
     sql_start(store, &s, INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        const struct outgoing_streak row = {column_text(&s, 0, arena), column_integer(&s, 1),
-                                            column_integer(&s, 2)};
-        buffer_add(&list, &row, sizeof row);
-    }
-    *streaks = (struct outgoing_streak *)(void *)list.p;
-    *count = list.n / sizeof **streaks;
+    *streaks = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }

@@ -1,12 +1,9 @@
 /* The calls of the sender: its lease, and the rows that it takes. */
 #include <string.h>
 
-#include "engine/sql.h"
+#include "store/campaign.h"
 #include "store/outgoing.h"
 #include "store/outgoing/campaign_count.h"
-#include "store/outgoing/campaign_event.h"
-#include "store/outgoing/campaign_row.h"
-#include "store/outgoing/outgoing_read.h"
 #include "store/outgoing/outgoing_row.h"
 
 enum { ROWS_AT_ONCE = 500 };
@@ -20,8 +17,7 @@ static bool take_lease(struct store *store, const char *owner, int64_t now) {
                "ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, "
                "lease_until = excluded.lease_until WHERE sender_lease.owner = ?1 "
                "OR sender_lease.lease_until <= ?2 OR sender_lease.lease_until > ?2 + ?3"};
-    return sql_run(store, &s, TEXT(owner), INTEGER(now), INTEGER(SENDER_LEASE_MS)) &&
-           sql_changes(store) > 0;
+    return row_write(store, &s, TEXT(owner), INTEGER(now), INTEGER(SENDER_LEASE_MS));
 }
 
 /* Rows that other senders were sending: those have ended, or have lost the lease. */
@@ -62,14 +58,13 @@ static int64_t first_due(struct store *store, const char *line_id) {
     static struct statement s = {.sql = "SELECT send_at FROM outgoing WHERE finished_at IS NULL "
                                         "AND line_id = ?1 AND state = 'queued' "
                                         "ORDER BY send_at, id LIMIT 1"};
-    int64_t due = INT64_MAX;
     sql_start(store, &s, TEXT(line_id));
-    if (sql_row(store, &s)) {
-        due = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return due;
+    return row_integer(store, &s, INT64_MAX);
 }
+
+#define OF_LINE(member) ROW_MEMBER(struct outgoing_line, member)
+static const struct row_layout line_layout =
+    ROW_LAYOUT(struct outgoing_line, OF_LINE(id), OF_LINE(is_coexisting), OF_LINE(send_rate));
 
 enum store_result store_next_outgoing_line(struct store *store, const char *after,
                                            struct outgoing_line *line) {
@@ -78,14 +73,9 @@ enum store_result store_next_outgoing_line(struct store *store, const char *afte
                "FROM outgoing o JOIN line l ON l.id = o.line_id "
                "WHERE o.finished_at IS NULL AND o.line_id > ?1 ORDER BY o.line_id LIMIT 1"};
     sql_start(store, &s, TEXT(after));
-    const bool found = sql_row(store, &s);
-    if (found) {
-        column_id(&s, 0, line->id);
-        line->is_coexisting = column_integer(&s, 1) != 0;
-        line->send_rate = column_integer(&s, 2);
-        sql_stop(&s);
+    const bool found = row_find(store, &s, NULL, &line_layout, line);
+    if (found)
         line->due_at = first_due(store, line->id);
-    }
     return sql_found(store, found);
 }
 
@@ -102,9 +92,8 @@ enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t
         "expired"};
     *expired = 0;
     sql_start(store, &find, INTEGER(now), INTEGER(1));
-    if (!sql_row(store, &find))
+    if (!row_exists(store, &find))
         return sql_result(store);
-    sql_stop(&find);
     while (sql_transact(store)) {
         *expired = 0;
         campaign_count_run(store, &late, expired, INTEGER(now), INTEGER(ROWS_AT_ONCE));
@@ -119,9 +108,8 @@ enum store_result store_expire_outgoing(struct store *store, int64_t now, size_t
 static bool keep_lease(struct store *store, const struct store_take *take) {
     static struct statement s = {.sql = "UPDATE sender_lease SET lease_until = ?2 WHERE id = 1 "
                                         "AND owner = ?1 AND lease_until > ?3"};
-    return sql_run(store, &s, TEXT(take->owner), INTEGER(take->now + SENDER_LEASE_MS),
-                   INTEGER(take->now)) &&
-           sql_changes(store) > 0;
+    return row_write(store, &s, TEXT(take->owner), INTEGER(take->now + SENDER_LEASE_MS),
+                     INTEGER(take->now));
 }
 
 /* Gives the next rows that are due to this take. They are read in the order of the index
@@ -178,7 +166,8 @@ static void read_taken(struct store *store, struct arena *arena, const struct st
                "WHERE o.state = 'sending' AND o.taken_by = ?1 AND o.take_id = ?2"};
     sql_start(store, &s, TEXT(take->owner), TEXT(take->take_id), INTEGER(take->now));
     while (sql_row(store, &s)) {
-        struct store_outgoing row = outgoing_of_row(&s, arena);
+        struct store_outgoing row = {.id = NULL};
+        row_read(&s, 0, arena, &outgoing_layout, &row);
         row.sealed_token = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
         row.hindrance = column_text(&s, OUTGOING_COLUMN_COUNT + 1, arena);
         row.is_marketing = column_integer(&s, OUTGOING_COLUMN_COUNT + 2) != 0;
@@ -262,7 +251,8 @@ enum store_result store_list_unrecorded(struct store *store, struct arena *arena
                "ON l.id = o.line_id WHERE o.state = 'accepted' AND o.is_recorded = 0 "
                "ORDER BY o.id LIMIT ?1"};
     sql_start(store, &s, INTEGER((int64_t)limit));
-    return outgoing_read_rows(store, &s, arena, rows, count);
+    *rows = row_list(store, &s, arena, &outgoing_layout, count);
+    return sql_result(store);
 }
 
 enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
@@ -271,13 +261,10 @@ enum store_result store_has_waiting_outgoing(struct store *store, bool *waits) {
     static struct statement campaigns = {
         .sql = "SELECT 1 FROM campaign WHERE finished_at IS NULL ORDER BY id LIMIT 1"};
     sql_start_with(store, &s, NULL, 0);
-    if ((*waits = sql_row(store, &s))) {
-        sql_stop(&s);
+    if ((*waits = row_exists(store, &s)))
         return sql_result(store);
-    }
     sql_start_with(store, &campaigns, NULL, 0);
-    if ((*waits = sql_row(store, &campaigns)))
-        sql_stop(&campaigns);
+    *waits = row_exists(store, &campaigns);
     return sql_result(store);
 }
 
