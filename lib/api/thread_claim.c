@@ -72,12 +72,11 @@ int claim_take(struct request *rq, const char *phone, const char *bsuid,
     const struct caller *caller = rq->caller;
     const struct slice seen = slice_of(request_variable("HTTP_X_SWITCHBOARD_SEEN"));
     struct store_claimant other;
-    *claim = (struct store_claim){.user_id = caller->user.id,
-                                  .own_id = caller->view.own_id,
-                                  .account_id = caller->line.account_id,
-                                  .line_id = caller->line.id,
-                                  .phone = phone,
-                                  .bsuid = bsuid,
+    *claim = (struct store_claim){.to = {.view = &caller->view,
+                                         .account_id = caller->line.account_id,
+                                         .line_id = caller->line.id,
+                                         .phone = phone,
+                                         .bsuid = bsuid},
                                   .by = caller->actor,
                                   .request_id = rq->id,
                                   .now = clock_now()};

@@ -5,14 +5,11 @@
 #ifndef SWITCHBOARD_STORE_CLAIM_H
 #define SWITCHBOARD_STORE_CLAIM_H
 
-#include "store/actor.h"
-#include "store/store.h"
+#include "store/assignment.h"
 
 struct store_claim {
-    const char *user_id, *thread_id;
-    const char *own_id;               /* of the view of who claims it (view.h) */
-    const char *account_id, *line_id; /* of the line that answers */
-    const char *phone, *bsuid;        /* of the recipient; either may be NULL */
+    const char *thread_id;
+    struct store_addressee to; /* whom the answer is to, with the view of who claims the thread */
     struct actor by;
     const char *request_id; /* the one that claims it */
     int64_t seen;           /* the last change that the member has seen (inbox.h) */

@@ -1019,15 +1019,14 @@ static enum store_result note_typing(void) {
 }
 
 static struct store_claim claim_of(void) {
-    return (struct store_claim){.user_id = "usr_1",
-                                .thread_id = owned_thread,
-                                .account_id = account_id,
-                                .line_id = line_id,
-                                .phone = "15550009999",
-                                .by = {"mbr_1", "Ann"},
-                                .request_id = "req_1",
-                                .now = now,
-                                .until = now + 1000};
+    static const struct store_view view = {.user_id = "usr_1"};
+    return (struct store_claim){
+        .thread_id = owned_thread,
+        .to = {.view = &view, .account_id = account_id, .line_id = line_id, .phone = "15550009999"},
+        .by = {"mbr_1", "Ann"},
+        .request_id = "req_1",
+        .now = now,
+        .until = now + 1000};
 }
 
 static enum store_result claim_thread(void) {

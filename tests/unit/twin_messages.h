@@ -716,11 +716,11 @@ static inline void verify_notes(int rounds) {
 
 static inline bool claims(int twin, int round) {
     const char *id = text("mbr_%d", twin);
-    const struct store_claim claim = {.user_id = user_id,
-                                      .thread_id = read_thread,
-                                      .account_id = account_id,
-                                      .line_id = line_id,
-                                      .phone = "15550001",
+    const struct store_claim claim = {.thread_id = read_thread,
+                                      .to = {.view = WHOLE_VIEW(user_id),
+                                             .account_id = account_id,
+                                             .line_id = line_id,
+                                             .phone = "15550001"},
                                       .by = {id, id},
                                       .request_id = id,
                                       .seen = board->cells[round - 1],

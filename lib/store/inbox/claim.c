@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "store/assignment.h"
 #include "store/inbox/contact_find.h"
 #include "store/inbox/thread.h"
 
@@ -12,10 +11,12 @@ static bool is_answered(struct store *store, const char *thread_id,
     static struct statement s = {
         .sql = "SELECT id FROM thread WHERE line_id = ?1 AND contact_id = ?2"};
     char contact_id[ID_SIZE], id[ID_SIZE];
-    if (!(claim->phone && contact_find(store, claim->account_id, claim->phone, contact_id)) &&
-        !(claim->bsuid && contact_find(store, claim->account_id, claim->bsuid, contact_id)))
+    if (!(claim->to.phone &&
+          contact_find(store, claim->to.account_id, claim->to.phone, contact_id)) &&
+        !(claim->to.bsuid &&
+          contact_find(store, claim->to.account_id, claim->to.bsuid, contact_id)))
         return false;
-    sql_start(store, &s, TEXT(claim->line_id), TEXT(contact_id));
+    sql_start(store, &s, TEXT(claim->to.line_id), TEXT(contact_id));
     return sql_read_id(store, &s, id) && strcmp(id, thread_id) == 0;
 }
 
@@ -31,7 +32,7 @@ static bool take(struct store *store, const char *thread_id, const struct store_
                "       OR thread_claim.member_id = excluded.member_id) "
                "AND (thread_claim.answered <= ?8 "
                "     OR thread_claim.answered_by = excluded.member_id)"};
-    return sql_run(store, &s, TEXT(thread_id), TEXT(claim->user_id), TEXT(claim->by.id),
+    return sql_run(store, &s, TEXT(thread_id), TEXT(claim->to.view->user_id), TEXT(claim->by.id),
                    TEXT(claim->by.name), TEXT(claim->request_id), INTEGER(claim->until),
                    INTEGER(claim->now), INTEGER(claim->seen));
 }
@@ -51,26 +52,17 @@ static void read_other(struct store *store, struct arena *arena, const char *thr
     sql_stop(&s);
 }
 
-static bool is_of_colleague(struct store *store, const struct store_claim *claim) {
-    const struct store_view view = {.user_id = claim->user_id, .own_id = claim->own_id};
-    return assignment_is_of_colleague(store,
-                                      &(struct store_addressee){.view = &view,
-                                                                .account_id = claim->account_id,
-                                                                .line_id = claim->line_id,
-                                                                .phone = claim->phone,
-                                                                .bsuid = claim->bsuid});
-}
-
 enum store_result store_claim_thread(struct store *store, struct arena *arena,
                                      const struct store_claim *claim,
                                      struct store_claimant *other) {
+    const char *user_id = claim->to.view->user_id;
     struct thread_found thread;
     while (sql_transact(store)) {
         *other = (struct store_claimant){.has_answered = false};
-        sql_lock(store, LOCK_COUNTERS, NULL, &claim->user_id, 1); /* the thread may be deleted */
-        other->is_of_colleague = is_of_colleague(store, claim);
+        sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1); /* the thread may be deleted */
+        other->is_of_colleague = assignment_is_of_colleague(store, &claim->to);
         if (!other->is_of_colleague &&
-            thread_find(store, WHOLE_VIEW(claim->user_id), claim->thread_id, &thread) &&
+            thread_find(store, WHOLE_VIEW(user_id), claim->thread_id, &thread) &&
             is_answered(store, thread.id, claim) && take(store, thread.id, claim) &&
             !sql_changes(store))
             read_other(store, arena, thread.id, claim, other);
@@ -83,7 +75,7 @@ enum store_result store_release_claim(struct store *store, const struct store_cl
                                         "WHERE thread_id = ?1 AND request_id = ?2"};
     struct thread_found thread;
     while (sql_transact(store))
-        if (thread_find(store, WHOLE_VIEW(claim->user_id), claim->thread_id, &thread))
+        if (thread_find(store, WHOLE_VIEW(claim->to.view->user_id), claim->thread_id, &thread))
             sql_run(store, &s, TEXT(thread.id), TEXT(claim->request_id));
     return sql_result(store);
 }
