@@ -88,8 +88,8 @@ static int list_found(struct request *rq, const char *account_id, const char *q)
     struct inbox_position next;
     struct contact *contacts;
     size_t count;
-    const struct inbox_search search = {
-        .view = &rq->caller->view, .account_id = account_id, .q = q, .limit = paging_limit(rq)};
+    const struct inbox_filter filter = {.view = &rq->caller->view, .limit = paging_limit(rq)};
+    const struct inbox_search search = {.filter = &filter, .account_id = account_id, .q = q};
     int has_position = cursor_read(rq, "after", "found", parts, 4);
     if (has_position < 0)
         return -1;

@@ -69,14 +69,7 @@ static int list_found(struct request *rq, const struct inbox_filter *filter, con
     struct inbox_position next;
     struct inbox_thread *threads;
     size_t count;
-    const struct inbox_search search = {.view = filter->view,
-                                        .q = q,
-                                        .line_id = filter->line_id,
-                                        .is_unread = filter->is_unread,
-                                        .is_failed = filter->is_failed,
-                                        .is_waiting = filter->is_waiting,
-                                        .assignee = filter->assignee,
-                                        .limit = filter->limit};
+    const struct inbox_search search = {.filter = filter, .q = q};
     int has_position = cursor_read(rq, "after", "search", parts, 5);
     if (has_position < 0)
         return -1;

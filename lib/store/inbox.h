@@ -92,14 +92,9 @@ enum { SEARCH_MOST = 10000 }; /* contacts that one call compares with a search *
 /* What is searched for: contacts whose words begin with every word of `q` (see contact_term.h).
  * A `q` of digits and the signs of phone numbers is one word, its digits. */
 struct inbox_search {
-    const struct store_view *view;
-    const char *account_id; /* NULL: contacts of all accounts */
+    const struct inbox_filter *filter; /* of contacts the view and the limit count */
+    const char *account_id;            /* NULL: contacts of all accounts */
     const char *q;
-    const char *line_id; /* threads: of this line; NULL: of all lines */
-    bool is_unread;      /* threads: only those with unread messages, and so on, as above */
-    bool is_failed, is_waiting;
-    const char *assignee;
-    size_t limit;
 };
 
 /* A position in the results: they are in the order of the accounts, then of the first term that

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/inbox.h"
 #include "store/inbox/contact_term.h"
 
@@ -72,10 +72,7 @@ static bool has_term(struct search *search, const char *contact_id, const char *
     static struct statement s = {.sql = "SELECT 1 FROM contact_term WHERE contact_id = ?1 "
                                         "AND term >= ?2 AND term < ?3 LIMIT 1"};
     sql_start(search->store, &s, TEXT(contact_id), TEXT(term), TEXT(end));
-    if (!sql_row(search->store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(search->store, &s);
 }
 
 /* Whether the candidate is a result: it has all words, and its position is that of the first of its
@@ -148,8 +145,8 @@ static bool search_accounts(struct search *search, const struct inbox_position *
     size_t count;
     bool is_reached = !after;
     *is_end = false;
-    if (store_list_accounts(search->store, search->arena, search->wanted->view->user_id, &accounts,
-                            &count) != STORE_OK)
+    if (store_list_accounts(search->store, search->arena, search->wanted->filter->view->user_id,
+                            &accounts, &count) != STORE_OK)
         return true;
     for (size_t i = 0; i < count; i++) {
         const char *id = accounts[i].id, *only = search->wanted->account_id;
@@ -176,8 +173,7 @@ static enum store_result run(struct search *search, const struct inbox_position 
     if (search->terms.count)
         is_known = search_accounts(search, after, &is_end);
     *next = is_end ? (struct inbox_position){0} : search->last;
-    enum store_result result = sql_result(search->store);
-    return result == STORE_OK && !is_known ? STORE_CONFLICT : result;
+    return row_allowed(search->store, true, is_known);
 }
 
 /* --- contacts --- */
@@ -187,12 +183,12 @@ static bool add_contact(struct search *search, const struct inbox_position *posi
     struct contact contact;
     size_t count = search->rows.n / sizeof contact;
     (void)after;
-    search->is_full = count == search->wanted->limit;
+    search->is_full = count == search->wanted->filter->limit;
     if (search->is_full)
         return false;
     search->last = *position;
     enum store_result result = store_find_contact(
-        search->store, search->arena, search->wanted->view, position->contact_id, &contact);
+        search->store, search->arena, search->wanted->filter->view, position->contact_id, &contact);
     if (result == STORE_OK)
         buffer_add(&search->rows, &contact, sizeof contact);
     return result == STORE_OK || result == STORE_NOT_FOUND;
@@ -212,7 +208,7 @@ enum store_result inbox_search_contacts(struct store *store, struct arena *arena
 
 /* --- threads --- */
 
-static bool is_wanted(const struct inbox_search *wanted, const struct inbox_thread *thread) {
+static bool is_wanted(const struct inbox_filter *wanted, const struct inbox_thread *thread) {
     return (!wanted->line_id || strcmp(wanted->line_id, thread->line.id) == 0) &&
            (!wanted->is_unread || thread->unread > 0) &&
            (!wanted->is_failed || thread->failed_at != INT64_MAX) &&
@@ -226,7 +222,7 @@ static bool add_threads(struct search *search, const struct inbox_position *posi
                         const char *after) {
     struct contact_thread *keys;
     size_t count;
-    const struct inbox_search *wanted = search->wanted;
+    const struct inbox_filter *wanted = search->wanted->filter;
     if (store_list_contact_threads(search->store, search->arena, wanted->view, position->contact_id,
                                    &keys, &count) != STORE_OK)
         return false;
