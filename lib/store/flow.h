@@ -54,4 +54,11 @@ enum store_result store_find_templates(struct store *store, struct arena *arena,
                                        const char *account_id, struct store_template *rows,
                                        size_t count);
 
+/* --- internal to the store: within the open transaction --- */
+
+/* Upserts the flow that a reply belongs to when it names `token`: the id of the message that opened
+ * the flow, or the flow token in it. Does nothing when `token` is NULL. False on failure. */
+bool flow_token_upsert(struct store *store, const char *account_id, const char *token,
+                       const char *flow_id);
+
 #endif

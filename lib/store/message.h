@@ -64,13 +64,13 @@ enum store_result store_list_statuses(struct store *store, struct arena *arena,
 
 /* --- internal to the store --- */
 
-/* SQL: the columns of a message `m`, which message_of_row reads; with another text as the body. */
+/* SQL: the columns of a message `m`, which message_layout reads; with another text as the body. */
 #define MESSAGE_COLUMNS_WITH(body)                                                                 \
     "m.id, m.wamid, m.thread_id, m.line_id, m.direction, m.source, m.type, m.status, "             \
     "m.status_at, m.timestamp, m.context_wamid, " body ", m.error, m.changed, "                    \
     "m.by_id, m.by_name"
 #define MESSAGE_COLUMNS MESSAGE_COLUMNS_WITH("m.body")
-struct statement;
-struct message message_of_row(struct statement *s, struct arena *arena);
+struct row_layout;
+extern const struct row_layout message_layout;
 
 #endif

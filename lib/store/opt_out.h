@@ -47,4 +47,13 @@ enum store_result store_list_opt_outs(struct store *store, struct arena *arena,
 enum store_result store_is_opted_out(struct store *store, const char *account_id,
                                      const struct opt_out_names *names, bool *is_opted_out);
 
+/* --- internal to the store: within the transactions of others; false on failure --- */
+
+bool opt_out_insert(struct store *store, const char *account_id, const struct opt_out_names *names,
+                    const char *source, int64_t since);
+
+/* Deletes those of the person that are not newer than `until`. */
+bool opt_out_delete(struct store *store, const char *account_id, const struct opt_out_names *names,
+                    int64_t until);
+
 #endif

@@ -1,5 +1,6 @@
 #include "store/assignment.h"
 
+#include "engine/row.h"
 #include "store/deed.h"
 #include "store/inbox/change.h"
 #include "store/inbox/contact_find.h"
@@ -38,10 +39,9 @@ static bool may_answer(struct store *store, const struct store_assignment *assig
         .sql = "SELECT p.role FROM membership p JOIN thread t ON t.id = ?3 WHERE p.user_id = ?1 "
                "AND p.member_id = ?2 AND p.role <> 'viewer' "
                "AND (p.line_ids IS NULL OR " IS_ONE_OF("t.line_id", "p.line_ids") ")"};
-    char role[ID_SIZE];
     sql_start(store, &s, TEXT(assignment->view->user_id), TEXT(assignment->member_id),
               TEXT(thread_id));
-    return sql_read_id(store, &s, role);
+    return row_exists(store, &s);
 }
 
 /* Whether both are the same member, or both none. */
@@ -100,12 +100,11 @@ static bool is_of_colleague(struct store *store, const struct store_addressee *t
                             const char *identity) {
     static struct statement s = {.sql = "SELECT id FROM thread WHERE line_id = ?1 AND contact_id = "
                                         "(" CONTACT_ID_OF("?2", "?3") ") AND assignee_id <> ?4"};
-    char id[ID_SIZE];
     if (!identity)
         return false;
     sql_start(store, &s, TEXT(to->line_id), TEXT(to->account_id), TEXT(identity),
               TEXT(to->view->own_id));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 bool assignment_is_of_colleague(struct store *store, const struct store_addressee *to) {
@@ -125,11 +124,10 @@ enum store_result store_is_message_of_colleague(struct store *store, const struc
     static struct statement s = {.sql = "SELECT t.id FROM message m JOIN thread t ON t.id = "
                                         "m.thread_id WHERE m.line_id = ?1 AND m.wamid = ?2 "
                                         "AND t.assignee_id <> ?3"};
-    char id[ID_SIZE];
     *is_so = false;
     if (view->own_id && wamid) {
         sql_start(store, &s, TEXT(line_id), TEXT(wamid), TEXT(view->own_id));
-        *is_so = sql_read_id(store, &s, id);
+        *is_so = row_exists(store, &s);
     }
     return sql_result(store);
 }

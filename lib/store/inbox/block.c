@@ -1,5 +1,6 @@
 #include "store/block.h"
 
+#include "engine/row.h"
 #include "store/contact.h"
 #include "store/deed.h"
 #include "store/inbox/change.h"
@@ -31,11 +32,10 @@ static bool lock_contact(struct store *store, struct arena *arena, struct store_
 static bool has_line(struct store *store, const struct store_owner_block *block,
                      const struct parameter parameters[5]) {
     static struct statement s = {.sql = "SELECT l.id " LINES};
-    char id[ID_SIZE];
     if (!block->phone_number_id)
         return true;
     sql_start_with(store, &s, parameters, 5);
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 /* Runs the statement, which writes the blocks, in a transaction. Its parameters: the contact, its

@@ -1,34 +1,22 @@
 #include "store/canned_reply.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/deed.h"
 
 #define COLUMNS "SELECT id, shortcut, text, by_id, by_name, created_at, updated_at FROM reply "
 
-static struct store_canned_reply read_row(struct statement *s, struct arena *arena) {
-    return (struct store_canned_reply){
-        .id = column_text(s, 0, arena),
-        .shortcut = column_text(s, 1, arena),
-        .text = column_text(s, 2, arena),
-        .by = {column_text(s, 3, arena), column_text(s, 4, arena)},
-        .created_at = column_integer(s, 5),
-        .updated_at = column_integer(s, 6),
-    };
-}
+#define OF(member) ROW_MEMBER(struct store_canned_reply, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_canned_reply, OF(id), OF(shortcut), OF(text), OF(by.id), OF(by.name),
+               OF(created_at), OF(updated_at));
 
 enum store_result store_list_canned_replies(struct store *store, struct arena *arena,
                                             const char *user_id, const char *after, size_t limit,
                                             struct store_canned_reply **replies, size_t *count) {
     static struct statement s = {.sql = COLUMNS "WHERE user_id = ?1 AND shortcut > ?2 "
                                                 "ORDER BY shortcut LIMIT ?3"};
-    struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(user_id), TEXT(after ? after : ""), INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        const struct store_canned_reply reply = read_row(&s, arena);
-        buffer_add(&rows, &reply, sizeof reply);
-    }
-    *replies = (struct store_canned_reply *)(void *)rows.p;
-    *count = rows.n / sizeof **replies;
+    *replies = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }
 
@@ -36,13 +24,8 @@ enum store_result store_find_canned_reply(struct store *store, struct arena *are
                                           const char *user_id, const char *id,
                                           struct store_canned_reply *reply) {
     static struct statement s = {.sql = COLUMNS "WHERE id = ?1 AND user_id = ?2"};
-    bool found = false;
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    if ((found = sql_row(store, &s))) {
-        *reply = read_row(&s, arena);
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
+    return sql_found(store, row_find(store, &s, arena, &layout, reply));
 }
 
 /* Whether the user has room for one more than the one with this id, which a repetition finds there.
@@ -50,13 +33,8 @@ enum store_result store_find_canned_reply(struct store *store, struct arena *are
 static bool has_room(struct store *store, const char *user_id, const char *id) {
     static struct statement s = {.sql =
                                      "SELECT count(*) FROM reply WHERE user_id = ?1 AND id <> ?2"};
-    int64_t count = CANNED_REPLIES_MAX;
     sql_start(store, &s, TEXT(user_id), TEXT(id));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count < CANNED_REPLIES_MAX;
+    return row_integer(store, &s, CANNED_REPLIES_MAX) < CANNED_REPLIES_MAX;
 }
 
 /* Whether another one of the user has the shortcut. */
@@ -64,9 +42,8 @@ static bool is_taken(struct store *store, const char *user_id, const char *short
                      const char *id) {
     static struct statement s = {
         .sql = "SELECT id FROM reply WHERE user_id = ?1 AND shortcut = ?2 AND id <> ?3"};
-    char other[ID_SIZE];
     sql_start(store, &s, TEXT(user_id), TEXT(shortcut), TEXT(id));
-    return sql_read_id(store, &s, other);
+    return row_exists(store, &s);
 }
 
 static bool insert(struct store *store, const char *user_id,

@@ -1,5 +1,6 @@
 #include "store/inbox/change.h"
 
+#include "engine/row.h"
 #include "store/count/user_number.h"
 #include "store/inbox/thread.h"
 
@@ -25,18 +26,15 @@ struct thread_key {
     char id[ID_SIZE], user_id[ID_SIZE];
 };
 
+static const struct row_layout key_layout = ROW_LAYOUT(
+    struct thread_key, ROW_MEMBER(struct thread_key, id), ROW_MEMBER(struct thread_key, user_id));
+
 bool change_contact(struct store *store, struct arena *arena, const char *contact_id) {
     static struct statement s = {.sql = "SELECT id, user_id FROM thread WHERE contact_id = ?1"};
-    struct buffer rows = buffer_in(arena);
-    struct thread_key key;
+    size_t count;
     sql_start(store, &s, TEXT(contact_id));
-    while (sql_row(store, &s)) {
-        column_id(&s, 0, key.id);
-        column_id(&s, 1, key.user_id);
-        buffer_add(&rows, &key, sizeof key);
-    }
-    const struct thread_key *keys = (const struct thread_key *)(const void *)rows.p;
-    for (size_t i = 0; i < rows.n / sizeof *keys; i++) {
+    const struct thread_key *keys = row_list(store, &s, arena, &key_layout, &count);
+    for (size_t i = 0; i < count; i++) {
         int64_t change;
         if (!change_next(store, keys[i].user_id, &change) ||
             !thread_change(store, keys[i].id, change) || !thread_recount(store, keys[i].id))

@@ -1,22 +1,18 @@
 /* The table contact: reading and writing its rows. */
 #include "store/contact.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/inbox/contact_term.h"
 
+#define OF(member)                              ROW_MEMBER(struct contact, member)
+#define OF_PROFILE(number, column, json, title) , OF(column)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct contact, OF(id), OF(account_id), OF(phone), OF(bsuid), OF(parent_bsuid),
+               OF(created_at), OF(updated_at) CONTACT_PROFILE(OF_PROFILE));
+
 struct contact contact_of_row(struct statement *s, int first, struct arena *arena) {
-    struct contact contact = {
-        .id = column_text(s, first, arena),
-        .account_id = column_text(s, first + 1, arena),
-        .phone = column_text(s, first + 2, arena),
-        .bsuid = column_text(s, first + 3, arena),
-        .parent_bsuid = column_text(s, first + 4, arena),
-        .created_at = column_integer(s, first + 5),
-        .updated_at = column_integer(s, first + 6),
-    };
-#define READ(number, column, json, title) contact.column = column_text(s, first + number, arena);
-    CONTACT_PROFILE(READ)
-#undef READ
+    struct contact contact;
+    row_read(s, first, arena, &layout, &contact);
     return contact;
 }
 
@@ -53,13 +49,10 @@ bool contact_update(struct store *store, const struct contact *c, int64_t now) {
     return run(store, &s, c, now) && contact_term_replace(store, TERMS_OF(c));
 }
 
-static const char *either(const char *first, const char *second) {
-    return first ? first : second;
-}
-
 void contact_set_profile(struct contact *contact, const struct contact *first,
                          const struct contact *second) {
-#define CHOOSE(number, column, json, title) contact->column = either(first->column, second->column);
+#define CHOOSE(number, column, json, title)                                                        \
+    contact->column = first->column ? first->column : second->column;
     CONTACT_PROFILE(CHOOSE)
 #undef CHOOSE
 }
@@ -80,11 +73,7 @@ static bool find(struct store *store, struct arena *arena, const char *user_id, 
                                         " FROM contact c JOIN account a ON a.id = c.account_id "
                                         "WHERE c.id = ?1 AND (a.user_id = ?2 OR ?2 IS NULL)"};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    if (!sql_row(store, &s))
-        return false;
-    *contact = contact_of_row(&s, 0, arena);
-    sql_stop(&s);
-    return true;
+    return row_find(store, &s, arena, &layout, contact);
 }
 
 bool contact_read(struct store *store, struct arena *arena, const char *id,
@@ -93,11 +82,7 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
                                      "SELECT " CONTACT_COLUMNS " FROM contact c WHERE c.id = ?1"};
     *contact = (struct contact){0};
     sql_start(store, &s, TEXT(id));
-    if (!sql_row(store, &s))
-        return !sql_failed(store);
-    *contact = contact_of_row(&s, 0, arena);
-    sql_stop(&s);
-    return true;
+    return row_find(store, &s, arena, &layout, contact) || !sql_failed(store);
 }
 
 static bool find_remaining(struct store *store, const char *id, char remaining[ID_SIZE]) {
@@ -119,11 +104,10 @@ bool contact_is_in_view(struct store *store, const struct store_view *view, cons
     static struct statement s = {
         .sql = "SELECT t.id FROM thread t WHERE t.contact_id = ?1 AND " IN_VIEW(
             "?2", "t.line_id", "?3", "t.assignee_id") " LIMIT 1"};
-    char thread_id[ID_SIZE];
     if (view_is_whole(view))
         return true;
     sql_start(store, &s, TEXT(id), TEXT(view->line_ids), TEXT(view->own_id));
-    return sql_read_id(store, &s, thread_id);
+    return row_exists(store, &s);
 }
 
 enum store_result store_find_contact(struct store *store, struct arena *arena,
@@ -162,14 +146,8 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
     const struct parameter parameters[] = {
         INTEGER((int64_t)filter->limit), TEXT(filter->after ? filter->after : start),
         TEXT(filter->account_id), TEXT(view->line_ids), TEXT(view->own_id)};
-    struct buffer rows = buffer_in(arena);
     sql_start_with(store, s, parameters, is_part ? 5 : filter->account_id ? 3 : 2);
-    while (sql_row(store, s)) {
-        const struct contact contact = contact_of_row(s, 0, arena);
-        buffer_add(&rows, &contact, sizeof contact);
-    }
-    *contacts = (struct contact *)(void *)rows.p;
-    *count = rows.n / sizeof **contacts;
+    *contacts = row_list(store, s, arena, &layout, count);
     return sql_result(store);
 }
 
@@ -191,6 +169,11 @@ enum store_result store_list_blocks(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
+#define OF_THREAD(member) ROW_MEMBER(struct contact_thread, member)
+static const struct row_layout thread_layout =
+    ROW_LAYOUT(struct contact_thread, OF_THREAD(id), OF_THREAD(line_id), OF_THREAD(phone_number_id),
+               OF_THREAD(last_message_at));
+
 enum store_result store_list_contact_threads(struct store *store, struct arena *arena,
                                              const struct store_view *view, const char *contact_id,
                                              struct contact_thread **threads, size_t *count) {
@@ -205,15 +188,7 @@ enum store_result store_list_contact_threads(struct store *store, struct arena *
                                            TEXT(view->own_id)};
     const bool is_whole = view_is_whole(view);
     struct statement *wanted = is_whole ? &s : &of_view;
-    struct buffer rows = buffer_in(arena);
     sql_start_with(store, wanted, parameters, is_whole ? 1 : 3);
-    while (sql_row(store, wanted)) {
-        const struct contact_thread thread = {
-            column_text(wanted, 0, arena), column_text(wanted, 1, arena),
-            column_text(wanted, 2, arena), column_integer(wanted, 3)};
-        buffer_add(&rows, &thread, sizeof thread);
-    }
-    *threads = (struct contact_thread *)(void *)rows.p;
-    *count = rows.n / sizeof **threads;
+    *threads = row_list(store, wanted, arena, &thread_layout, count);
     return sql_result(store);
 }

@@ -1,7 +1,6 @@
 #include "store/inbox/contact_find.h"
 
-#include <stdio.h>
-
+#include "engine/row.h"
 #include "store/block.h"
 
 static struct statement find[CONTACTS_SOUGHT_AT_ONCE];
@@ -61,8 +60,7 @@ enum store_result store_is_blocked(struct store *store, const char *line_id, con
         if (!identities[i])
             continue;
         sql_start(store, &s, TEXT(line_id), TEXT(account_id), TEXT(identities[i]));
-        if ((*blocked = sql_row(store, &s)))
-            sql_stop(&s);
+        *blocked = row_exists(store, &s);
     }
     return sql_result(store);
 }
@@ -77,8 +75,7 @@ enum store_result store_is_sender_blocked(struct store *store, const char *line_
     if (!wamid)
         return sql_result(store);
     sql_start(store, &s, TEXT(line_id), TEXT(wamid));
-    if ((*blocked = sql_row(store, &s)))
-        sql_stop(&s);
+    *blocked = row_exists(store, &s);
     return sql_result(store);
 }
 

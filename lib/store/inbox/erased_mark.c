@@ -1,5 +1,7 @@
 #include "store/inbox/erased_mark.h"
 
+#include "engine/row.h"
+
 struct erased_mark erased_mark_of(struct arena *arena, const char *account_id, const char *name) {
     struct erased_mark mark;
     crypto_sha256(slice_of(arena_printf(arena, "%s\n%s", account_id, name)), mark.hash);
@@ -17,8 +19,5 @@ bool erased_mark_add(struct store *store, const char *user_id, struct slice hash
 bool erased_mark_is_set(struct store *store, const struct erased_mark *mark) {
     static struct statement s = {.sql = "SELECT 1 FROM erased_mark WHERE hash = ?1"};
     sql_start(store, &s, BLOB(erased_mark_slice(mark)));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(store, &s);
 }

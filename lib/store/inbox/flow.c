@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 /* Returns a copy of the text with its ASCII letters folded by `fold` and other bytes unchanged. */
 static char *folded(struct arena *arena, struct slice text, int (*fold)(int)) {
@@ -57,18 +57,10 @@ static const char *pattern(struct arena *arena, struct slice q) {
     return buffer_slice(&out).p;
 }
 
-static struct store_flow read_flow(struct statement *s, struct arena *arena) {
-    return (struct store_flow){
-        .flow_id = column_text(s, 0, arena),
-        .account_id = column_text(s, 1, arena),
-        .name = column_text(s, 2, arena),
-        .status = column_text(s, 3, arena),
-        .validation = column_blob(s, 4, arena),
-        .created_at = column_integer(s, 5),
-        .updated_at = column_integer(s, 6),
-        .responses = column_integer(s, 7),
-    };
-}
+#define OF(member) ROW_MEMBER(struct store_flow, member)
+static const struct row_layout flow_layout =
+    ROW_LAYOUT(struct store_flow, OF(flow_id), OF(account_id), OF(name), OF(status), OF(validation),
+               OF(created_at), OF(updated_at), OF(responses));
 
 enum store_result store_search_flows(struct store *store, struct arena *arena, const char *user_id,
                                      const char *account_id, struct slice q, int64_t limit,
@@ -83,19 +75,17 @@ enum store_result store_search_flows(struct store *store, struct arena *arena, c
                "LEFT JOIN flow_reply_count c "
                "ON c.account_id = p.account_id AND c.flow_id = p.flow_id "
                "ORDER BY p.updated_at DESC, p.account_id, p.flow_id"};
-    struct buffer rows = buffer_in(arena);
-    *count = 0;
     sql_start(store, &s, TEXT(user_id), TEXT(account_id),
               TEXT(pattern(arena, slice_of(folded(arena, q, tolower)))),
               TEXT(folded(arena, q, toupper)), INTEGER(limit));
-    while (sql_row(store, &s)) {
-        struct store_flow flow = read_flow(&s, arena);
-        buffer_add(&rows, &flow, sizeof flow);
-        ++*count;
-    }
-    *flows = (struct store_flow *)(void *)rows.p;
+    *flows = row_list(store, &s, arena, &flow_layout, count);
     return sql_result(store);
 }
+
+#define OF_TEMPLATE(member) ROW_MEMBER(struct store_template, member)
+static const struct row_layout template_layout = ROW_LAYOUT(
+    struct store_template, OF_TEMPLATE(template_id), OF_TEMPLATE(status), OF_TEMPLATE(category),
+    OF_TEMPLATE(reason), OF_TEMPLATE(quality), OF_TEMPLATE(status_at), OF_TEMPLATE(quality_at));
 
 enum store_result store_find_templates(struct store *store, struct arena *arena,
                                        const char *account_id, struct store_template *rows,
@@ -109,13 +99,7 @@ enum store_result store_find_templates(struct store *store, struct arena *arena,
         sql_start(store, &s, TEXT(account_id), TEXT(row->name), TEXT(row->language));
         if (!sql_row(store, &s))
             continue;
-        row->template_id = column_text(&s, 0, arena);
-        row->status = column_text(&s, 1, arena);
-        row->category = column_text(&s, 2, arena);
-        row->reason = column_text(&s, 3, arena);
-        row->quality = column_text(&s, 4, arena);
-        row->status_at = column_integer(&s, 5);
-        row->quality_at = column_integer(&s, 6);
+        row_read(&s, 0, arena, &template_layout, row);
         sql_stop(&s);
     }
     return sql_result(store);
@@ -136,4 +120,13 @@ enum store_result store_upsert_template_flows(struct store *store, const char *a
                     TEXT(rows[i].flow_id), INTEGER(now));
     }
     return sql_result(store);
+}
+
+bool flow_token_upsert(struct store *store, const char *account_id, const char *token,
+                       const char *flow_id) {
+    static struct statement s = {.sql = "INSERT INTO flow_token (account_id, token, flow_id) "
+                                        "VALUES (?1, ?2, ?3) "
+                                        "ON CONFLICT (account_id, token) DO UPDATE "
+                                        "SET flow_id = excluded.flow_id"};
+    return !token || sql_run_later(store, &s, TEXT(account_id), TEXT(token), TEXT(flow_id));
 }

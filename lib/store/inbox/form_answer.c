@@ -1,6 +1,6 @@
 #include "store/form_answer.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 enum store_result store_find_form_account(struct store *store, const char *user_id,
                                           const char *flow_id, char account_id[ID_SIZE]) {
@@ -14,22 +14,10 @@ enum store_result store_find_form_account(struct store *store, const char *user_
     return sql_found(store, found);
 }
 
-static struct store_form_answer read_answer(struct statement *s, struct arena *arena) {
-    return (struct store_form_answer){
-        .message_id = column_text(s, 0, arena),
-        .wamid = column_text(s, 1, arena),
-        .thread_id = column_text(s, 2, arena),
-        .received_at = column_integer(s, 3),
-        .contact =
-            {
-                .id = column_text(s, 4, arena),
-                .name = column_text(s, 5, arena),
-                .phone = column_text(s, 6, arena),
-                .bsuid = column_text(s, 7, arena),
-            },
-        .body = column_blob(s, 8, arena),
-    };
-}
+#define OF(member) ROW_MEMBER(struct store_form_answer, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_form_answer, OF(message_id), OF(wamid), OF(thread_id), OF(received_at),
+               OF(contact.id), OF(contact.name), OF(contact.phone), OF(contact.bsuid), OF(body));
 
 enum store_result store_list_form_answers(struct store *store, struct arena *arena,
                                           const char *account_id, const char *flow_id,
@@ -41,14 +29,8 @@ enum store_result store_list_form_answers(struct store *store, struct arena *are
                "JOIN thread t ON t.id = m.thread_id JOIN contact c ON c.id = t.contact_id "
                "WHERE r.account_id = ?1 AND r.flow_id = ?2 AND r.message_id < ?3 "
                "ORDER BY r.message_id DESC LIMIT ?4"};
-    struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(account_id), TEXT(flow_id), TEXT(page->after ? page->after : "msg_~"),
               INTEGER((int64_t)page->limit));
-    while (sql_row(store, &s)) {
-        struct store_form_answer answer = read_answer(&s, arena);
-        buffer_add(&rows, &answer, sizeof answer);
-    }
-    *answers = (struct store_form_answer *)(void *)rows.p;
-    *count = rows.n / sizeof **answers;
+    *answers = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }

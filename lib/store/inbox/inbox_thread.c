@@ -2,10 +2,18 @@
  * completed by its keys. */
 #include <stdlib.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/inbox.h"
 
 /* --- one thread --- */
+
+#define OF(member)      ROW_MEMBER(struct inbox_thread, member)
+#define TIME_OF(member) ROW_TIME_MEMBER(struct inbox_thread, member)
+static const struct row_layout thread_layout =
+    ROW_LAYOUT(struct inbox_thread, OF(id), OF(unread), OF(last_message_at), OF(last_inbound_at),
+               OF(change), TIME_OF(waiting_since), TIME_OF(failed_at), TIME_OF(done_at),
+               OF(is_blocked), TIME_OF(notes_change), OF(assignee.id), OF(assignee.name),
+               TIME_OF(typing_until), OF(typing.id), OF(typing.name));
 
 /* Reads the thread's own columns, its line and its contact; id is NULL when there is none. */
 static void read_thread(struct store *store, struct arena *arena, const struct store_view *view,
@@ -25,19 +33,9 @@ static void read_thread(struct store *store, struct arena *arena, const struct s
     sql_start(store, &s, TEXT(id), TEXT(view->user_id));
     if (!sql_row(store, &s))
         return;
-    thread->id = column_text(&s, 0, arena);
-    thread->unread = column_integer(&s, 1);
-    thread->last_message_at = column_integer(&s, 2);
-    thread->last_inbound_at = column_is_null(&s, 3) ? INT64_MIN : column_integer(&s, 3);
-    thread->change = column_integer(&s, 4);
-    thread->waiting_since = column_time(&s, 5);
-    thread->failed_at = column_time(&s, 6);
-    thread->done_at = column_time(&s, 7);
-    thread->is_blocked = column_integer(&s, 8) != 0;
-    thread->assignee = (struct actor){column_text(&s, 10, arena), column_text(&s, 11, arena)};
-    thread->notes_change = column_time(&s, 9);
-    thread->typing_until = column_time(&s, 12);
-    thread->typing = (struct actor){column_text(&s, 13, arena), column_text(&s, 14, arena)};
+    row_read(&s, 0, arena, &thread_layout, thread);
+    if (column_is_null(&s, 3))
+        thread->last_inbound_at = INT64_MIN;
     thread->line = line_of_row(&s, 15, arena);
     thread->contact = contact_of_row(&s, 15 + LINE_COLUMN_COUNT, arena);
     if (thread->line.archived_at != INT64_MAX) /* it cannot send */
@@ -51,10 +49,7 @@ static void read_last_message(struct store *store, struct arena *arena,
                                         " FROM message m WHERE m.thread_id = ?1 "
                                         "ORDER BY m.timestamp DESC, m.id DESC LIMIT 1"};
     sql_start(store, &s, TEXT(thread->id));
-    if (!sql_row(store, &s))
-        return;
-    thread->last = message_of_row(&s, arena);
-    sql_stop(&s);
+    row_find(store, &s, arena, &message_layout, &thread->last);
 }
 
 static void read_former_ids(struct store *store, struct arena *arena, struct inbox_thread *thread) {
@@ -116,14 +111,9 @@ static enum store_result read_keys(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
-/* Adds the keys that the statement selects, which has been started. */
-static void add_keys(struct store *store, struct arena *arena, struct statement *s,
-                     struct buffer *keys) {
-    while (sql_row(store, s)) {
-        const struct list_key key = {column_integer(s, 1), column_text(s, 0, arena)};
-        buffer_add(keys, &key, sizeof key);
-    }
-}
+/* The keys that statements select. */
+static const struct row_layout key_layout = ROW_LAYOUT(
+    struct list_key, ROW_MEMBER(struct list_key, id), ROW_MEMBER(struct list_key, number));
 
 /* Adds the keys of threads that are wanted on a line, NULL: on any one. */
 typedef void key_adder(struct store *store, struct arena *arena, const struct inbox_filter *filter,
@@ -165,7 +155,7 @@ static void add_waiting(struct store *store, struct arena *arena, const struct i
     sql_start(store, &s, TEXT(line_id), INTEGER(after ? after->number : INT64_MIN),
               TEXT(after ? after->id : ""), INTEGER((int64_t)filter->limit),
               INTEGER(filter->is_unread), INTEGER(filter->is_failed), TEXT(filter->assignee));
-    add_keys(store, arena, &s, keys);
+    row_add(store, &s, arena, &key_layout, keys);
 }
 
 static enum store_result list_waiting(struct store *store, struct arena *arena,
@@ -200,12 +190,10 @@ static void add_wanted(struct store *store, struct arena *arena, const struct in
                        const char *line_id, const struct list_key *after, struct buffer *keys) {
     static struct statement of_user = {
         .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 "
-               "AND (last_message_at, id) < (?2, ?3) "
-               "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+               "AND (last_message_at, id) < (?2, ?3) " NEWEST_FIRST};
     static struct statement of_line = {
         .sql = "SELECT id, last_message_at FROM thread WHERE line_id = ?1 "
-               "AND (last_message_at, id) < (?2, ?3) "
-               "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
+               "AND (last_message_at, id) < (?2, ?3) " NEWEST_FIRST};
     static struct statement unread = {
         .sql = "SELECT id, last_message_at FROM thread WHERE user_id = ?1 AND unread > 0 " OF_PART
                "AND (coalesce(assignee_id, '') = ?6 OR ?6 IS NULL) " NEWEST_FIRST};
@@ -247,7 +235,7 @@ static void add_wanted(struct store *store, struct arena *arena, const struct in
     while (!choice->is_wanted)
         choice++;
     sql_start_with(store, choice->statement, parameters, choice->parameters);
-    add_keys(store, arena, choice->statement, keys);
+    row_add(store, choice->statement, arena, &key_layout, keys);
 }
 
 static int compare_newest(const void *a, const void *b) {
@@ -323,13 +311,13 @@ enum store_result inbox_list_changes(struct store *store, struct arena *arena,
                                            TEXT(view->own_id)};
     const bool is_whole = view_is_whole(view);
     struct statement *wanted = is_whole ? &s : &of_view;
-    struct buffer keys = buffer_in(arena), rows = buffer_in(arena);
+    struct buffer rows = buffer_in(arena);
+    size_t key_count;
     sql_start_with(store, wanted, parameters, is_whole ? 3 : 5);
-    add_keys(store, arena, wanted, &keys);
-    const struct list_key *key = (const struct list_key *)(const void *)keys.p;
-    for (size_t i = 0; i < keys.n / sizeof *key; i++) {
+    const struct list_key *keys = row_list(store, wanted, arena, &key_layout, &key_count);
+    for (size_t i = 0; i < key_count; i++) {
         struct inbox_thread thread;
-        if (read_changed(store, arena, view, key[i].id, &thread))
+        if (read_changed(store, arena, view, keys[i].id, &thread))
             buffer_add(&rows, &thread, sizeof thread);
     }
     *threads = (struct inbox_thread *)(void *)rows.p;
@@ -354,6 +342,11 @@ enum store_result inbox_list_changes(struct store *store, struct arena *arena,
     "FROM account a JOIN line l ON l.account_id = a.id WHERE a.user_id = ?1 AND "                  \
     "l.archived_at IS NULL)"
 
+#define OF_COUNTS(member) ROW_MEMBER(struct inbox_counts, member)
+static const struct row_layout counts_layout =
+    ROW_LAYOUT(struct inbox_counts, OF_COUNTS(unread), OF_COUNTS(failed), OF_COUNTS(waiting),
+               ROW_TIME_MEMBER(struct inbox_counts, waiting_since));
+
 /* The order chooses the index that has the counted rows only. */
 enum store_result inbox_count(struct store *store, const struct store_view *view,
                               struct inbox_counts *counts) {
@@ -366,24 +359,14 @@ enum store_result inbox_count(struct store *store, const struct store_view *view
     struct statement *wanted = is_whole ? &s : &of_view;
     *counts = (struct inbox_counts){.waiting_since = INT64_MAX};
     sql_start_with(store, wanted, parameters, is_whole ? 2 : 4);
-    if (sql_row(store, wanted)) {
-        *counts = (struct inbox_counts){.unread = column_integer(wanted, 0),
-                                        .failed = column_integer(wanted, 1),
-                                        .waiting = column_integer(wanted, 2),
-                                        .waiting_since = column_time(wanted, 3)};
-        sql_stop(wanted);
-    }
+    row_find(store, wanted, NULL, &counts_layout, counts);
     return sql_result(store);
 }
 
 enum store_result inbox_last_change(struct store *store, const struct store_view *view,
                                     int64_t *change) {
     static struct statement s = {.sql = "SELECT change_sequence FROM \"user\" WHERE id = ?1"};
-    *change = 0;
     sql_start(store, &s, TEXT(view->user_id));
-    if (sql_row(store, &s)) {
-        *change = column_integer(&s, 0);
-        sql_stop(&s);
-    }
+    *change = row_integer(store, &s, 0);
     return sql_result(store);
 }

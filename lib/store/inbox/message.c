@@ -1,30 +1,16 @@
 /* Reading messages and their statuses. */
 #include <stdlib.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/contact.h"
 #include "store/inbox/thread.h"
 #include "store/message.h"
 
-struct message message_of_row(struct statement *s, struct arena *arena) {
-    return (struct message){
-        .id = column_text(s, 0, arena),
-        .wamid = column_text(s, 1, arena),
-        .thread_id = column_text(s, 2, arena),
-        .line_id = column_text(s, 3, arena),
-        .direction = column_text(s, 4, arena),
-        .source = column_text(s, 5, arena),
-        .type = column_text(s, 6, arena),
-        .status = column_text(s, 7, arena),
-        .status_at = column_integer(s, 8),
-        .timestamp = column_integer(s, 9),
-        .context_wamid = column_text(s, 10, arena),
-        .body = column_blob(s, 11, arena),
-        .error = column_blob(s, 12, arena),
-        .change = column_integer(s, 13),
-        .by = {.id = column_text(s, 14, arena), .name = column_text(s, 15, arena)},
-    };
-}
+#define OF(member) ROW_MEMBER(struct message, member)
+const struct row_layout message_layout =
+    ROW_LAYOUT(struct message, OF(id), OF(wamid), OF(thread_id), OF(line_id), OF(direction),
+               OF(source), OF(type), OF(status), OF(status_at), OF(timestamp), OF(context_wamid),
+               OF(body), OF(error), OF(change), OF(by.id), OF(by.name));
 
 static struct statement *statement_of(enum message_order order) {
     static struct statement older = {
@@ -48,10 +34,7 @@ static void add_messages(struct store *store, struct arena *arena, struct statem
                          struct buffer *rows) {
     sql_start(store, s, TEXT(thread_id), INTEGER(key->number), TEXT(key->id),
               INTEGER((int64_t)limit));
-    while (sql_row(store, s)) {
-        const struct message message = message_of_row(s, arena);
-        buffer_add(rows, &message, sizeof message);
-    }
+    row_add(store, s, arena, &message_layout, rows);
 }
 
 enum store_result store_list_messages(struct store *store, struct arena *arena,
@@ -135,11 +118,7 @@ enum store_result store_find_message(struct store *store, struct arena *arena,
     const struct parameter parameters[] = {TEXT(id ? id : wamid), TEXT(view->user_id),
                                            TEXT(view->line_ids), TEXT(view->own_id)};
     sql_start_with(store, s, parameters, is_part ? 4 : 2);
-    bool found = sql_row(store, s);
-    if (found) {
-        *message = message_of_row(s, arena);
-        sql_stop(s);
-    }
+    const bool found = row_find(store, s, arena, &message_layout, message);
     return sql_found(store, found && view_has_line(view, message->line_id) &&
                                 thread_is_open(store, view, message->thread_id));
 }
@@ -171,25 +150,18 @@ enum store_result store_is_foreign_media(struct store *store, const struct store
     return sql_result(store);
 }
 
+#define OF_STATUS(member) ROW_MEMBER(struct message_status, member)
+static const struct row_layout status_layout =
+    ROW_LAYOUT(struct message_status, OF_STATUS(status), OF_STATUS(recipient), OF_STATUS(timestamp),
+               OF_STATUS(received_at), OF_STATUS(body));
+
 enum store_result store_list_statuses(struct store *store, struct arena *arena,
                                       const char *message_id, struct message_status **statuses,
                                       size_t *count) {
     static struct statement s = {
         .sql = "SELECT status, recipient, timestamp, received_at, body FROM message_status "
                "WHERE message_id = ?1 ORDER BY timestamp, received_at, status, recipient"};
-    struct buffer rows = buffer_in(arena);
     sql_start(store, &s, TEXT(message_id));
-    while (sql_row(store, &s)) {
-        const struct message_status status = {
-            .status = column_text(&s, 0, arena),
-            .recipient = column_text(&s, 1, arena),
-            .timestamp = column_integer(&s, 2),
-            .received_at = column_integer(&s, 3),
-            .body = column_blob(&s, 4, arena),
-        };
-        buffer_add(&rows, &status, sizeof status);
-    }
-    *statuses = (struct message_status *)(void *)rows.p;
-    *count = rows.n / sizeof **statuses;
+    *statuses = row_list(store, &s, arena, &status_layout, count);
     return sql_result(store);
 }

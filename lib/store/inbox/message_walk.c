@@ -3,7 +3,7 @@
  * messages that it compares. */
 #include <stdio.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/inbox.h"
 
 enum {
@@ -70,44 +70,34 @@ static bool compare_thread(struct message_walk *walk, const char *thread_id, str
     return false;
 }
 
-/* Reads the keys of the next threads of a view that has not all. */
-static size_t read_visible(struct message_walk *walk, const struct list_key *after,
-                           struct list_key threads[THREADS_AT_ONCE]) {
-    const struct inbox_filter filter = {.view = walk->wanted->view, .limit = THREADS_AT_ONCE};
-    struct buffer keys = buffer_in(walk->arena);
-    inbox_list_keys(walk->store, walk->arena, &filter, after, &keys);
-    const size_t count = keys.n / sizeof *threads;
-    const size_t n = count < THREADS_AT_ONCE ? count : THREADS_AT_ONCE;
-    if (n)
-        memcpy(threads, keys.p, n * sizeof *threads);
-    return n;
-}
+static const struct row_layout key_layout = ROW_LAYOUT(
+    struct list_key, ROW_MEMBER(struct list_key, number), ROW_MEMBER(struct list_key, id));
 
-/* Reads the keys of the next threads. */
-static size_t read_threads(struct message_walk *walk, const struct list_key *after,
-                           struct list_key threads[THREADS_AT_ONCE]) {
+/* Reads the keys of the next threads; a view that has not all finds more than it needs. */
+static const struct list_key *read_threads(struct message_walk *walk, const struct list_key *after,
+                                           size_t *count) {
     static struct statement s = {.sql = "SELECT last_message_at, id FROM thread WHERE user_id = ?1 "
                                         "AND (last_message_at, id) < (?2, ?3) "
                                         "ORDER BY last_message_at DESC, id DESC LIMIT ?4"};
-    const struct store_view *view = walk->wanted->view;
-    size_t n = 0;
-    if (!view_is_whole(view))
-        return read_visible(walk, after, threads);
-    sql_start(walk->store, &s, TEXT(view->user_id), INTEGER(after->number), TEXT(after->id),
-              INTEGER(THREADS_AT_ONCE));
-    while (sql_row(walk->store, &s)) {
-        threads[n].number = column_integer(&s, 0);
-        threads[n++].id = column_text(&s, 1, walk->arena);
+    const struct inbox_filter filter = {.view = walk->wanted->view, .limit = THREADS_AT_ONCE};
+    struct buffer keys = buffer_in(walk->arena);
+    if (view_is_whole(filter.view)) {
+        sql_start(walk->store, &s, TEXT(filter.view->user_id), INTEGER(after->number),
+                  TEXT(after->id), INTEGER(THREADS_AT_ONCE));
+        return row_list(walk->store, &s, walk->arena, &key_layout, count);
     }
-    return n;
+    inbox_list_keys(walk->store, walk->arena, &filter, after, &keys);
+    *count = keys.n / sizeof(struct list_key);
+    if (*count > THREADS_AT_ONCE)
+        *count = THREADS_AT_ONCE;
+    return (const struct list_key *)(const void *)keys.p;
 }
 
 /* Compares all threads after `place`, and sets it to the last message that was compared; true: to
  * the end. */
 static bool compare_threads(struct message_walk *walk, struct message_place *place) {
-    struct list_key threads[THREADS_AT_ONCE];
     for (size_t n = THREADS_AT_ONCE; n == THREADS_AT_ONCE;) {
-        n = read_threads(walk, &place->thread, threads);
+        const struct list_key *const threads = read_threads(walk, &place->thread, &n);
         for (size_t i = 0; i < n; i++) {
             *place = (struct message_place){threads[i], {INT64_MAX, ""}};
             if (!compare_thread(walk, threads[i].id, &place->message))

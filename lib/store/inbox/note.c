@@ -1,5 +1,6 @@
 #include "store/note.h"
 
+#include "engine/row.h"
 #include "store/deed.h"
 #include "store/inbox.h"
 #include "store/inbox/change.h"
@@ -7,26 +8,16 @@
 
 #define COLUMNS "SELECT id, thread_id, text, by_id, by_name, created_at FROM note "
 
-static struct store_note read_note(struct statement *s, struct arena *arena) {
-    return (struct store_note){
-        .id = column_text(s, 0, arena),
-        .thread_id = column_text(s, 1, arena),
-        .text = column_text(s, 2, arena),
-        .by = {column_text(s, 3, arena), column_text(s, 4, arena)},
-        .created_at = column_integer(s, 5),
-    };
-}
+#define OF(member) ROW_MEMBER(struct store_note, member)
+static const struct row_layout layout = ROW_LAYOUT(
+    struct store_note, OF(id), OF(thread_id), OF(text), OF(by.id), OF(by.name), OF(created_at));
 
 enum store_result store_find_note(struct store *store, struct arena *arena,
                                   const struct store_view *view, const char *id,
                                   struct store_note *note) {
     static struct statement s = {.sql = COLUMNS "WHERE id = ?1 AND user_id = ?2"};
-    bool found = false;
     sql_start(store, &s, TEXT(id), TEXT(view->user_id));
-    if ((found = sql_row(store, &s))) {
-        *note = read_note(&s, arena);
-        sql_stop(&s);
-    }
+    const bool found = row_find(store, &s, arena, &layout, note);
     return sql_found(store, found && inbox_has_thread(store, arena, view, note->thread_id));
 }
 
@@ -36,19 +27,15 @@ enum store_result store_list_notes(struct store *store, struct arena *arena,
                                    size_t *count) {
     static struct statement s = {.sql = COLUMNS
                                  "WHERE thread_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3"};
-    struct buffer rows = buffer_in(arena);
     struct thread_found thread;
-    const bool found = thread_find(store, view, thread_id, &thread);
-    if (found) /* U+007F sorts after all ids */
-        sql_start(store, &s, TEXT(thread.id), TEXT(before ? before : "\x7f"),
-                  INTEGER((int64_t)limit));
-    while (found && sql_row(store, &s)) {
-        const struct store_note note = read_note(&s, arena);
-        buffer_add(&rows, &note, sizeof note);
-    }
-    *notes = (struct store_note *)(void *)rows.p;
-    *count = rows.n / sizeof **notes;
-    return sql_found(store, found);
+    *notes = NULL;
+    *count = 0;
+    if (!thread_find(store, view, thread_id, &thread))
+        return sql_found(store, false);
+    /* U+007F sorts after all ids */
+    sql_start(store, &s, TEXT(thread.id), TEXT(before ? before : "\x7f"), INTEGER((int64_t)limit));
+    *notes = row_list(store, &s, arena, &layout, count);
+    return sql_result(store);
 }
 
 /* Gives the thread a next number of a change, which is that of its notes too. */
@@ -63,13 +50,8 @@ static bool change_notes(struct store *store, const char *user_id, const char *t
 static bool has_room(struct store *store, const char *thread_id, const char *id) {
     static struct statement s = {.sql = "SELECT count(*) FROM (SELECT 1 FROM note "
                                         "WHERE thread_id = ?1 AND id <> ?2 LIMIT ?3) AS counted"};
-    int64_t count = NOTES_MAX;
     sql_start(store, &s, TEXT(thread_id), TEXT(id), INTEGER(NOTES_MAX));
-    if (sql_row(store, &s)) {
-        count = column_integer(&s, 0);
-        sql_stop(&s);
-    }
-    return count < NOTES_MAX;
+    return row_integer(store, &s, NOTES_MAX) < NOTES_MAX;
 }
 
 static bool insert(struct store *store, const char *user_id, const char *thread_id,
@@ -96,8 +78,7 @@ enum store_result store_insert_note(struct store *store, const struct store_view
         if (found && !is_full)
             insert(store, user_id, thread.id, note);
     }
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && is_full ? STORE_CONFLICT : result;
+    return row_allowed(store, found, !is_full);
 }
 
 /* A note that is stored, and who wrote it. */
@@ -105,17 +86,15 @@ struct written {
     char thread_id[ID_SIZE], by_id[ID_SIZE];
 };
 
+static const struct row_layout written_layout = ROW_LAYOUT(
+    struct written, ROW_MEMBER(struct written, thread_id), ROW_MEMBER(struct written, by_id));
+
 static bool find(struct store *store, const char *user_id, const char *id,
                  struct written *written) {
     static struct statement s = {
         .sql = "SELECT thread_id, by_id FROM note WHERE id = ?1 AND user_id = ?2"};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, written->thread_id);
-    column_id(&s, 1, written->by_id);
-    sql_stop(&s);
-    return true;
+    return row_find(store, &s, NULL, &written_layout, written);
 }
 
 static bool delete_row(struct store *store, const char *user_id, const char *id,
@@ -141,8 +120,7 @@ enum store_result store_delete_note(struct store *store, const struct store_view
         found |= may_be_done;
         is_own |= may_be_done;
     }
-    const enum store_result result = sql_found(store, found);
-    return result == STORE_OK && !is_own ? STORE_CONFLICT : result;
+    return row_allowed(store, found, is_own);
 }
 
 bool note_delete(struct store *store, const char *user_id, const char *id) {
@@ -156,10 +134,7 @@ bool note_has_old(struct store *store, const char *thread_id, int64_t before) {
     static struct statement s = {
         .sql = "SELECT 1 FROM note WHERE thread_id = ?1 AND created_at < ?2 LIMIT 1"};
     sql_start(store, &s, TEXT(thread_id), INTEGER(before));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(store, &s);
 }
 
 bool note_delete_old(struct store *store, const char *user_id, const char *thread_id,

@@ -1,5 +1,6 @@
-#include "store/inbox/opt_out_row.h"
+#include "store/opt_out.h"
 
+#include "engine/row.h"
 #include "store/deed.h"
 #include "store/inbox/contact_find.h"
 
@@ -68,11 +69,9 @@ enum store_result store_delete_opt_out(struct store *store, const char *user_id,
     return sql_result(store);
 }
 
-static struct store_opt_out read_row(struct statement *s, struct arena *arena) {
-    return (struct store_opt_out){.identity = column_text(s, 0, arena),
-                                  .source = column_text(s, 1, arena),
-                                  .since = column_integer(s, 2)};
-}
+#define OF(member) ROW_MEMBER(struct store_opt_out, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_opt_out, OF(identity), OF(source), OF(since));
 
 enum store_result store_find_opt_out(struct store *store, struct arena *arena,
                                      const char *account_id, const char *identity,
@@ -80,18 +79,13 @@ enum store_result store_find_opt_out(struct store *store, struct arena *arena,
     static struct statement s = {.sql = "SELECT identity, source, since FROM opt_out "
                                         "WHERE account_id = ?1 AND identity = ?2"};
     sql_start(store, &s, TEXT(account_id), TEXT(identity));
-    const bool found = sql_row(store, &s);
-    if (found) {
-        *row = read_row(&s, arena);
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
+    return sql_found(store, row_find(store, &s, arena, &layout, row));
 }
 
 /* The rows of a person are few, and found by their identities: an order by the index would read all
  * rows of the account. */
-static void start_list(struct store *store, const struct store_opt_out_filter *filter,
-                       struct statement **s) {
+static struct statement *start_list(struct store *store,
+                                    const struct store_opt_out_filter *filter) {
     static struct statement all = {.sql = "SELECT identity, source, since FROM opt_out "
                                           "WHERE account_id = ?1 AND identity > ?2 "
                                           "ORDER BY identity LIMIT ?3"};
@@ -101,28 +95,20 @@ static void start_list(struct store *store, const struct store_opt_out_filter *f
     const char *after = filter->after ? filter->after : "";
     const int64_t limit = (int64_t)filter->limit;
     char contact_id[ID_SIZE];
-    *s = filter->identity ? &of_person : &all;
     if (!filter->identity) {
-        sql_start(store, *s, TEXT(filter->account_id), TEXT(after), INTEGER(limit));
-        return;
+        sql_start(store, &all, TEXT(filter->account_id), TEXT(after), INTEGER(limit));
+        return &all;
     }
     find_contact(store, filter->account_id, filter->identity, contact_id);
-    sql_start(store, *s, TEXT(filter->account_id), TEXT(filter->identity), TEXT(contact_id),
+    sql_start(store, &of_person, TEXT(filter->account_id), TEXT(filter->identity), TEXT(contact_id),
               TEXT(after), INTEGER(limit));
+    return &of_person;
 }
 
 enum store_result store_list_opt_outs(struct store *store, struct arena *arena,
                                       const struct store_opt_out_filter *filter,
                                       struct store_opt_out **rows, size_t *count) {
-    struct buffer list = buffer_in(arena);
-    struct statement *s;
-    start_list(store, filter, &s);
-    while (sql_row(store, s)) {
-        const struct store_opt_out row = read_row(s, arena);
-        buffer_add(&list, &row, sizeof row);
-    }
-    *rows = (struct store_opt_out *)(void *)list.p;
-    *count = list.n / sizeof **rows;
+    *rows = row_list(store, start_list(store, filter), arena, &layout, count);
     return sql_result(store);
 }
 
@@ -137,8 +123,7 @@ enum store_result store_is_opted_out(struct store *store, const char *account_id
             continue;
         find_contact(store, account_id, identities[i], contact_id);
         sql_start(store, &s, TEXT(account_id), TEXT(identities[i]), TEXT(contact_id));
-        if ((*is_opted_out = sql_row(store, &s)))
-            sql_stop(&s);
+        *is_opted_out = row_exists(store, &s);
     }
     return sql_result(store);
 }

@@ -1,5 +1,6 @@
 #include "store/read_mark.h"
 
+#include "engine/row.h"
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
 
@@ -14,17 +15,13 @@ static bool count_later(struct store *store, const char *up_to, const struct thr
                "AND (timestamp, id) > (?2, ?3) AND direction = 'in' AND source = 'webhook' "
                "AND " COUNTS_TYPE("") " LIMIT ?4) AS later"};
     sql_start(store, &find, TEXT(up_to), TEXT(thread->id));
-    if (!sql_row(store, &find))
+    const int64_t timestamp = row_integer(store, &find, INT64_MIN);
+    if (timestamp == INT64_MIN)
         return false;
-    int64_t timestamp = column_integer(&find, 0);
-    sql_stop(&find);
     sql_start(store, &count, TEXT(thread->id), INTEGER(timestamp), TEXT(up_to),
               INTEGER(thread->unread));
-    if (!sql_row(store, &count))
-        return false;
-    *later = column_integer(&count, 0);
-    sql_stop(&count);
-    return true;
+    *later = row_integer(store, &count, 0);
+    return !sql_failed(store);
 }
 
 static void write_unread(struct store *store, const char *user_id, const char *id, int64_t unread) {

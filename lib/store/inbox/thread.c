@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "engine/row.h"
 #include "engine/tally.h"
 
 /* --- changes that are collected --- */
@@ -137,11 +138,9 @@ bool thread_change(struct store *store, const char *id, int64_t change) {
 }
 
 bool thread_recount(struct store *store, const char *id) {
-    struct thread_entry *known = find_by_id(id);
-    if (!known && !enter(store, id, NULL))
+    if (!enter(store, id, NULL))
         return false;
-    known = find_by_id(id);
-    known->is_recounted = true;
+    find_by_id(id)->is_recounted = true;
     return true;
 }
 
@@ -150,11 +149,10 @@ bool thread_recount(struct store *store, const char *id) {
 bool thread_is_open(struct store *store, const struct store_view *view, const char *id) {
     static struct statement s = {.sql = "SELECT id FROM thread WHERE id = ?1 "
                                         "AND (assignee_id IS NULL OR assignee_id = ?2)"};
-    char found[ID_SIZE];
     if (!view->own_id)
         return true;
     sql_start(store, &s, TEXT(id), TEXT(view->own_id));
-    return sql_read_id(store, &s, found);
+    return row_exists(store, &s);
 }
 
 bool thread_find(struct store *store, const struct store_view *view, const char *id,

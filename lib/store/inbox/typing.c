@@ -1,5 +1,6 @@
 #include "store/typing.h"
 
+#include "engine/row.h"
 #include "store/inbox/change.h"
 #include "store/inbox/thread.h"
 
@@ -7,10 +8,9 @@
 static bool is_fresh(struct store *store, const char *thread_id, int64_t now) {
     static struct statement s = {
         .sql = "SELECT id FROM thread WHERE id = ?1 AND typing_until > ?2 AND typing_until <= ?3"};
-    char id[ID_SIZE];
     sql_start(store, &s, TEXT(thread_id), INTEGER(now + TYPING_MS - TYPING_EVERY_MS),
               INTEGER(now + TYPING_MS));
-    return sql_read_id(store, &s, id);
+    return row_exists(store, &s);
 }
 
 static void write_notice(struct store *store, const char *user_id, const char *thread_id,

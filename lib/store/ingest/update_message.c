@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/flow.h"
 #include "store/inbox/change.h"
-#include "store/inbox/flow_token.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/ingest_update.h"
 #include "store/ingest/message_row.h"

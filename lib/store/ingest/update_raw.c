@@ -3,10 +3,10 @@
 #include "base/crypto.h"
 #include "store/campaign.h"
 #include "store/inbox/erased_mark.h"
-#include "store/inbox/opt_out_row.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
+#include "store/opt_out.h"
 
 enum { SECOND = 1000 };
 

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "store/inbox/change.h"
-#include "store/inbox/opt_out_row.h"
 #include "store/ingest/identity.h"
 #include "store/ingest/message_row.h"
 #include "store/ingest/update_event.h"
+#include "store/opt_out.h"
 #include "store/outgoing.h"
 #include "store/outgoing/campaign_count.h"
 #include "store/outgoing/outgoing_row.h"
