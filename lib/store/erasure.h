@@ -30,4 +30,11 @@ enum store_result store_erase_part(struct store *store, event_writer *write, int
 enum store_result store_is_send_erased(struct store *store, struct arena *arena,
                                        const struct store_send *send, bool *is_erased);
 
+/* --- internal to the store --- */
+
+/* Whether a person with one of the identities, of which some may be NULL, is being erased, with all
+ * that was made at `since`. False on failure too. */
+bool erasing_has(struct store *store, struct arena *arena, const char *account_id, int64_t since,
+                 const char *const *identities, size_t count);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/crypto.h"
+#include "engine/row.h"
 #include "store/deed.h"
 #include "store/inbox/change.h"
 #include "store/inbox/contact_find.h"
@@ -102,8 +103,7 @@ enum store_result store_replace_token(struct store *store, const char *email,
     bool found = false;
     while (sql_transact(store)) {
         found = find_user(store, email, id) &&
-                sql_run(store, &replace, TEXT(id), HASH(token_hash), INTEGER(now), TEXT(last4)) &&
-                sql_changes(store) > 0;
+                row_write(store, &replace, TEXT(id), HASH(token_hash), INTEGER(now), TEXT(last4));
         if (found)
             store_trail(store, id, id);
     }
@@ -168,9 +168,8 @@ enum store_result store_set_account_token(struct store *store, const char *accou
     bool found = false;
     while (sql_transact(store)) {
         sql_lock(store, LOCK_KEYS, NULL, NULL, 0);
-        found = sql_run(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
-                sql_changes(store) > 0 && find_user_of(store, account_id, user_id) &&
-                store_trail(store, user_id, account_id);
+        found = row_write(store, &set, TEXT(account_id), BLOB(sql_seal(store, token))) &&
+                find_user_of(store, account_id, user_id) && store_trail(store, user_id, account_id);
     }
     return sql_found(store, found);
 }
@@ -208,23 +207,31 @@ enum store_result store_insert_line(struct store *store, const struct store_new_
             sql_run(store, &set_primary, TEXT(user_id), TEXT(id), INTEGER(line->make_primary)))
             store_trail(store, user_id, id);
     }
-    enum store_result result = sql_found(store, found);
-    return result == STORE_OK && !written ? STORE_CONFLICT : result;
+    return row_allowed(store, found, written);
+}
+
+/* A line, its account and its user. */
+struct owner {
+    char user_id[ID_SIZE], account_id[ID_SIZE], line_id[ID_SIZE];
+};
+
+#define OF(member) ROW_MEMBER(struct owner, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct owner, OF(user_id), OF(account_id), OF(line_id));
+
+static bool find_line(struct store *store, const char *phone_number_id, struct owner *owner) {
+    static struct statement s = {
+        .sql = "SELECT a.user_id, a.id, l.id FROM line l JOIN account a ON a.id = l.account_id "
+               "WHERE l.phone_number_id = ?1"};
+    sql_start(store, &s, TEXT(phone_number_id));
+    return row_find(store, &s, NULL, &layout, owner);
 }
 
 /* Leaves a row about the line in the trail of its user. */
 static bool leave_line(struct store *store, const char *phone_number_id) {
-    static struct statement s = {
-        .sql = "SELECT a.user_id, l.id FROM line l JOIN account a ON a.id = l.account_id "
-               "WHERE l.phone_number_id = ?1"};
-    char user_id[ID_SIZE], id[ID_SIZE];
-    sql_start(store, &s, TEXT(phone_number_id));
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, user_id);
-    column_id(&s, 1, id);
-    sql_stop(&s);
-    return store_trail(store, user_id, id);
+    struct owner owner;
+    return find_line(store, phone_number_id, &owner) &&
+           store_trail(store, owner.user_id, owner.line_id);
 }
 
 enum store_result store_archive_line(struct store *store, const char *phone_number_id,
@@ -234,8 +241,8 @@ enum store_result store_archive_line(struct store *store, const char *phone_numb
                "WHERE phone_number_id = ?1"};
     bool found = false;
     while (sql_transact(store))
-        found = sql_run(store, &archive, TEXT(phone_number_id), INTEGER(now)) &&
-                sql_changes(store) > 0 && leave_line(store, phone_number_id);
+        found = row_write(store, &archive, TEXT(phone_number_id), INTEGER(now)) &&
+                leave_line(store, phone_number_id);
     return sql_found(store, found);
 }
 
@@ -245,8 +252,8 @@ enum store_result store_set_line_rate(struct store *store, const char *phone_num
         .sql = "UPDATE line SET send_rate = nullif(?2, 0) WHERE phone_number_id = ?1"};
     bool found = false;
     while (sql_transact(store))
-        found = sql_run(store, &set, TEXT(phone_number_id), INTEGER(rate)) &&
-                sql_changes(store) > 0 && leave_line(store, phone_number_id);
+        found = row_write(store, &set, TEXT(phone_number_id), INTEGER(rate)) &&
+                leave_line(store, phone_number_id);
     return sql_found(store, found);
 }
 
@@ -256,29 +263,15 @@ enum store_result store_register_line(struct store *store, const char *phone_num
                "WHERE phone_number_id = ?1"};
     bool found = false;
     while (sql_transact(store))
-        found = sql_run(store, &set, TEXT(phone_number_id)) && sql_changes(store) > 0 &&
-                leave_line(store, phone_number_id);
+        found = row_write(store, &set, TEXT(phone_number_id)) && leave_line(store, phone_number_id);
     return sql_found(store, found);
 }
 
-/* The line of a block, its account and its user. */
-struct owner {
-    char user_id[ID_SIZE], account_id[ID_SIZE], line_id[ID_SIZE];
-};
-
 /* Finds the owner of a block, and locks the identity of the contact until the transaction ends. */
 static bool find_owner(struct store *store, const struct store_block *block, struct owner *owner) {
-    static struct statement s = {
-        .sql = "SELECT a.user_id, a.id, l.id FROM line l JOIN account a ON a.id = l.account_id "
-               "WHERE l.phone_number_id = ?1"};
     const char *const identities[] = {block->phone, block->bsuid};
-    sql_start(store, &s, TEXT(block->phone_number_id));
-    if (!sql_row(store, &s))
+    if (!find_line(store, block->phone_number_id, owner))
         return false;
-    column_id(&s, 0, owner->user_id);
-    column_id(&s, 1, owner->account_id);
-    column_id(&s, 2, owner->line_id);
-    sql_stop(&s);
     sql_lock(store, LOCK_IDENTITY, owner->account_id, identities, 2);
     return !sql_failed(store);
 }

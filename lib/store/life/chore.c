@@ -1,6 +1,6 @@
 #include "store/chore.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 bool chore_take(struct store *store, bool *is_free) {
     const bool is_taken = sql_try_lock(store, LOCK_CHORES, NULL, NULL, 0);
@@ -19,9 +19,8 @@ enum store_result chore_do(struct store *store, const struct chore *chore, size_
     bool is_free = false;
     *changed = 0;
     sql_start_with(store, chore->find, chore->parameters, chore->find_count);
-    if (!sql_row(store, chore->find))
+    if (!row_exists(store, chore->find))
         return sql_result(store);
-    sql_stop(chore->find);
     while (sql_transact(store)) {
         if (!chore_take(store, &is_free))
             continue;

@@ -9,11 +9,11 @@
 
 #include <stdio.h>
 
+#include "engine/row.h"
 #include "store/chore.h"
 #include "store/deed.h"
 #include "store/event/event_entry.h"
 #include "store/inbox/erased_mark.h"
-#include "store/life/erasing.h"
 #include "store/life/person.h"
 #include "store/life/removal.h"
 #include "store/note.h"
@@ -213,10 +213,7 @@ static bool has_messages(struct erasing *e) {
                                      "SELECT 1 FROM thread t JOIN message m ON m.thread_id = t.id "
                                      "WHERE t.contact_id = ?1 LIMIT 1"};
     sql_start(e->store, &s, TEXT(e->contact_id));
-    if (!sql_row(e->store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(e->store, &s);
 }
 
 static bool erase_threads(struct erasing *e) {
@@ -619,15 +616,8 @@ static enum store_result forget_marks(struct store *store, int64_t now, size_t *
     static struct statement s = {
         .sql = "DELETE FROM erased_mark WHERE hash IN (SELECT hash FROM erased_mark "
                "WHERE forget_at < ?1 ORDER BY forget_at LIMIT ?2)"};
-    bool is_free = false;
-    sql_start(store, &find, INTEGER(now));
-    if (!sql_row(store, &find))
-        return sql_result(store);
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) && sql_run(store, &s, INTEGER(now), INTEGER(MARKS_AT_ONCE)))
-            *done = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    const struct parameter parameters[] = {INTEGER(now), INTEGER(MARKS_AT_ONCE)};
+    return chore_do(store, &(struct chore){&find, &s, parameters, 1, 2}, done);
 }
 
 enum store_result store_erase_part(struct store *store, event_writer *write, int64_t now,

@@ -1,6 +1,6 @@
 #include "store/heartbeat.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 enum store_result store_upsert_heartbeat(struct store *store,
                                          const struct store_heartbeat *heartbeat) {
@@ -46,25 +46,18 @@ bool heartbeat_is_running(const struct store_pulse *pulse, int64_t now) {
     return pulse->running != INT64_MIN && (now - pulse->running) / 1000 <= HEARTBEAT_SILENT_S;
 }
 
+#define OF(member) ROW_MEMBER(struct store_heartbeat, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_heartbeat, OF(name), OF(host), OF(pid), OF(at), OF(keys),
+               OF(clock_ahead_ms), ROW_TIME_MEMBER(struct store_heartbeat, ended_at));
+
 enum store_result store_list_heartbeats(struct store *store, struct arena *arena,
                                         struct store_heartbeat **heartbeats, size_t *count) {
     static struct statement s = {.sql = "SELECT name, host, pid, beat_at, keys, clock_ahead_ms, "
                                         "ended_at FROM heartbeat WHERE name = 'courier' "
                                         "ORDER BY host"};
-    struct buffer rows = buffer_in(arena);
     sql_start_with(store, &s, NULL, 0);
-    while (sql_row(store, &s)) {
-        const struct store_heartbeat row = {.name = column_text(&s, 0, arena),
-                                            .host = column_text(&s, 1, arena),
-                                            .pid = column_integer(&s, 2),
-                                            .at = column_integer(&s, 3),
-                                            .keys = column_text(&s, 4, arena),
-                                            .clock_ahead_ms = column_integer(&s, 5),
-                                            .ended_at = column_time(&s, 6)};
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *count = rows.n / sizeof **heartbeats;
-    *heartbeats = (struct store_heartbeat *)(void *)rows.p;
+    *heartbeats = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }
 
@@ -73,9 +66,8 @@ enum store_result store_delete_heartbeats(struct store *store, int64_t before, s
     static struct statement s = {.sql = "DELETE FROM heartbeat WHERE beat_at < ?1"};
     *removed = 0;
     sql_start(store, &find, INTEGER(before));
-    if (!sql_row(store, &find))
+    if (!row_exists(store, &find))
         return sql_result(store); /* without taking the write lock */
-    sql_stop(&find);
     while (sql_transact(store))
         if (sql_run(store, &s, INTEGER(before)))
             *removed = (size_t)sql_changes(store);

@@ -1,6 +1,6 @@
 #include "store/housekeeping.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/campaign.h"
 #include "store/chore.h"
 #include "store/event/outbox_entry.h"
@@ -96,9 +96,8 @@ static enum store_result prune_state(struct store *store, const char *state, int
                                            "<= ?2 ORDER BY finished_at LIMIT 1"};
     struct old_events old = {.state = state, .until = until};
     sql_start(store, &find, TEXT(state), INTEGER(until));
-    if (!sql_row(store, &find))
+    if (!row_exists(store, &find))
         return sql_result(store); /* without taking the write lock */
-    sql_stop(&find);
     bool is_free = false;
     while (sql_transact(store)) {
         size_t deleted = 0;
@@ -127,9 +126,8 @@ static enum store_result prune_webhooks(struct store *store, size_t *removed) {
         .sql = "DELETE FROM webhook WHERE id IN (" WITHOUT_DELIVERIES ")"};
     const struct parameter most = INTEGER(ROWS_AT_ONCE);
     sql_start(store, &find, INTEGER(1));
-    if (!sql_row(store, &find))
+    if (!row_exists(store, &find))
         return sql_result(store);
-    sql_stop(&find);
     bool is_free = false;
     while (sql_transact(store))
         if (chore_take(store, &is_free) && sql_run(store, &turns, most) &&
@@ -179,11 +177,7 @@ static const char *find_webhook_with_wrong_times(struct store *store, struct are
         "  WHERE e.webhook_id = w.webhook_id AND e.state = 'pending' "
         "  AND e.next_attempt_at > ?1) LIMIT 1"};
     sql_start(store, &s, INTEGER(latest));
-    if (!sql_row(store, &s))
-        return NULL;
-    const char *webhook_id = column_text(&s, 0, arena);
-    sql_stop(&s);
-    return webhook_id;
+    return row_text(store, &s, arena);
 }
 
 static enum store_result repair_deliveries(struct store *store, const char *webhook_id, int64_t now,

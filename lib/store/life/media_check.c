@@ -1,7 +1,12 @@
 /* The check of the archive of media against its rows: after a restoration, or the loss of a disk.
  */
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/media_copy.h"
+
+#define OF(member) ROW_MEMBER(struct store_media_copy, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_media_copy, OF(message_id), OF(user_id), OF(month), OF(sha256),
+               OF(size), OF(created_at));
 
 enum store_result store_list_kept_media(struct store *store, struct arena *arena, const char *after,
                                         size_t limit, struct store_media_copy **rows,
@@ -9,19 +14,8 @@ enum store_result store_list_kept_media(struct store *store, struct arena *arena
     static struct statement s = {
         .sql = "SELECT message_id, user_id, month, sha256, size, created_at FROM media_copy "
                "WHERE state = 'done' AND message_id > ?1 ORDER BY message_id LIMIT ?2"};
-    struct buffer list = buffer_in(arena);
     sql_start(store, &s, TEXT(after), INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        const struct store_media_copy row = {.message_id = column_text(&s, 0, arena),
-                                             .user_id = column_text(&s, 1, arena),
-                                             .month = column_text(&s, 2, arena),
-                                             .sha256 = column_text(&s, 3, arena),
-                                             .size = column_integer(&s, 4),
-                                             .created_at = column_integer(&s, 5)};
-        buffer_add(&list, &row, sizeof row);
-    }
-    *rows = (struct store_media_copy *)(void *)list.p;
-    *count = list.n / sizeof **rows;
+    *rows = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }
 
@@ -35,10 +29,7 @@ static bool is_named(struct store *store, const struct store_media_copy *file) {
     struct statement *s = file->sha256 ? &whole : &part;
     sql_start(store, s, TEXT(file->user_id), TEXT(file->sha256 ? file->sha256 : file->message_id),
               TEXT(file->month));
-    if (!sql_row(store, s))
-        return false;
-    sql_stop(s);
-    return true;
+    return row_exists(store, s);
 }
 
 enum store_result store_find_media_file(struct store *store, const struct store_media_copy *file) {

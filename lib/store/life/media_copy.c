@@ -3,27 +3,20 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/backlog.h"
 
 #define COPY_COLUMNS                                                                               \
     "c.message_id, c.user_id, c.account_id, c.media_id, c.month, c.sha256, c.type, "               \
     "coalesce(c.size, -1), c.attempts, c.created_at, c.state = 'removed'"
-enum { COPY_COLUMN_COUNT = 11 };
 
-static struct store_media_copy copy_of_row(struct statement *s, struct arena *arena) {
-    return (struct store_media_copy){.message_id = column_text(s, 0, arena),
-                                     .user_id = column_text(s, 1, arena),
-                                     .account_id = column_text(s, 2, arena),
-                                     .media_id = column_text(s, 3, arena),
-                                     .month = column_text(s, 4, arena),
-                                     .sha256 = column_text(s, 5, arena),
-                                     .type = column_text(s, 6, arena),
-                                     .size = column_integer(s, 7),
-                                     .attempts = column_integer(s, 8),
-                                     .created_at = column_integer(s, 9),
-                                     .is_removed = column_integer(s, 10) != 0};
-}
+#define OF(member) ROW_MEMBER(struct store_media_copy, member)
+#define COPY_MEMBERS                                                                               \
+    OF(message_id), OF(user_id), OF(account_id), OF(media_id), OF(month), OF(sha256), OF(type),    \
+        OF(size), OF(attempts), OF(created_at), OF(is_removed)
+static const struct row_layout copy_layout = ROW_LAYOUT(struct store_media_copy, COPY_MEMBERS);
+static const struct row_layout listed_layout =
+    ROW_LAYOUT(struct store_media_copy, COPY_MEMBERS, OF(sealed_token));
 
 enum store_result store_list_media_copies(struct store *store, struct arena *arena, int64_t now,
                                           size_t limit, struct store_media_copy **rows,
@@ -32,15 +25,8 @@ enum store_result store_list_media_copies(struct store *store, struct arena *are
         .sql = "SELECT " COPY_COLUMNS ", a.access_token FROM media_copy c "
                "JOIN account a ON a.id = c.account_id WHERE c.next_attempt_at <= ?1 "
                "ORDER BY c.next_attempt_at LIMIT ?2"};
-    struct buffer list = buffer_in(arena);
     sql_start(store, &s, INTEGER(now), INTEGER((int64_t)limit));
-    while (sql_row(store, &s)) {
-        struct store_media_copy row = copy_of_row(&s, arena);
-        row.sealed_token = column_blob(&s, COPY_COLUMN_COUNT, arena);
-        buffer_add(&list, &row, sizeof row);
-    }
-    *rows = (struct store_media_copy *)(void *)list.p;
-    *count = list.n / sizeof **rows;
+    *rows = row_list(store, &s, arena, &listed_layout, count);
     return sql_result(store);
 }
 
@@ -51,12 +37,9 @@ enum store_result store_find_same_media(struct store *store, const struct store_
                "AND state = 'done' LIMIT 1"};
     char found[ID_SIZE];
     sql_start(store, &s, TEXT(row->user_id), TEXT(row->sha256));
-    const bool is_found = sql_row(store, &s);
-    if (is_found) {
-        column_id(&s, 0, found);
+    const bool is_found = sql_read_id(store, &s, found);
+    if (is_found)
         snprintf(month, MEDIA_MONTH_SIZE, "%.7s", found);
-        sql_stop(&s);
-    }
     return sql_found(store, is_found);
 }
 
@@ -81,21 +64,14 @@ bool media_copy_queue(struct store *store, const struct store_media_copy *copy, 
 static bool has_lease(struct store *store, const struct media_copy_step *step) {
     static struct statement s = {.sql = "UPDATE sender_lease SET lease_until = lease_until "
                                         "WHERE id = 1 AND owner = ?1 AND lease_until > ?2"};
-    return sql_run(store, &s, TEXT(step->owner), INTEGER(step->now)) && sql_changes(store) > 0;
+    return row_write(store, &s, TEXT(step->owner), INTEGER(step->now));
 }
-
-/* Runs a statement that changes the step's row, and sets `done`. */
-#define CHANGE_ROW(store, step, statement, ...)                                                    \
-    ((step)->done = sql_run(store, statement, __VA_ARGS__) && sql_changes(store) > 0)
 
 enum store_result store_begin_media_copy(struct store *store, struct media_copy_step *step) {
     static struct statement s = {.sql = "UPDATE media_copy SET attempts = attempts + 1 "
                                         "WHERE message_id = ?1 AND state = 'queued'"};
-    while (sql_transact(store)) {
-        step->done = false;
-        if (has_lease(store, step))
-            CHANGE_ROW(store, step, &s, TEXT(step->row->message_id));
-    }
+    while (sql_transact(store))
+        step->done = has_lease(store, step) && row_write(store, &s, TEXT(step->row->message_id));
     return sql_result(store);
 }
 
@@ -104,12 +80,10 @@ enum store_result store_name_media_copy(struct store *store, struct media_copy_s
         .sql = "UPDATE media_copy SET month = ?2, sha256 = ?3, type = coalesce(?4, type) "
                "WHERE message_id = ?1 AND state = 'queued'"};
     const struct store_media_copy *row = step->row;
-    while (sql_transact(store)) {
-        step->done = false;
-        if (has_lease(store, step))
-            CHANGE_ROW(store, step, &s, TEXT(row->message_id), TEXT(row->month), TEXT(row->sha256),
-                       TEXT(row->type));
-    }
+    while (sql_transact(store))
+        step->done =
+            has_lease(store, step) && row_write(store, &s, TEXT(row->message_id), TEXT(row->month),
+                                                TEXT(row->sha256), TEXT(row->type));
     return sql_result(store);
 }
 
@@ -122,7 +96,7 @@ enum store_result store_place_media_copy(struct store *store, struct media_copy_
     while (sql_transact(store)) {
         step->done = is_refused = false;
         if (!has_lease(store, step) ||
-            !CHANGE_ROW(store, step, &s, TEXT(step->row->message_id), INTEGER(step->row->size)))
+            !row_write(store, &s, TEXT(step->row->message_id), INTEGER(step->row->size)))
             continue;
         step->done = place(context);
         if ((is_refused = !step->done))
@@ -136,12 +110,10 @@ enum store_result store_delay_media_copy(struct store *store, struct media_copy_
                                          const char *state, int64_t next_at) {
     static struct statement s = {.sql = "UPDATE media_copy SET state = ?2, next_attempt_at = ?3 "
                                         "WHERE message_id = ?1 AND state = 'queued'"};
-    while (sql_transact(store)) {
-        step->done = false;
-        if (has_lease(store, step))
-            CHANGE_ROW(store, step, &s, TEXT(step->row->message_id), TEXT(state ? state : "queued"),
-                       state ? NO_INTEGER : INTEGER(next_at));
-    }
+    while (sql_transact(store))
+        step->done = has_lease(store, step) && row_write(store, &s, TEXT(step->row->message_id),
+                                                         TEXT(state ? state : "queued"),
+                                                         state ? NO_INTEGER : INTEGER(next_at));
     return sql_result(store);
 }
 
@@ -151,10 +123,7 @@ static bool is_shared(struct store *store, const struct store_media_copy *row) {
         .sql = "SELECT 1 FROM media_copy WHERE user_id = ?1 AND sha256 = ?2 AND month = ?3 "
                "AND state = 'done' LIMIT 1"};
     sql_start(store, &s, TEXT(row->user_id), TEXT(row->sha256), TEXT(row->month));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(store, &s);
 }
 
 /* A file that cannot be removed is tried again later, not at each look. */
@@ -179,7 +148,7 @@ enum store_result store_remove_media_copy(struct store *store, struct media_copy
         if (!has_lease(store, step))
             continue;
         const bool stays = is_shared(store, step->row);
-        if (sql_failed(store) || !CHANGE_ROW(store, step, &s, TEXT(step->row->message_id)))
+        if (sql_failed(store) || !row_write(store, &s, TEXT(step->row->message_id)))
             continue;
         step->done = remove(context, stays);
         if ((is_refused = !step->done))
@@ -198,12 +167,7 @@ enum store_result store_find_media_copy(struct store *store, struct arena *arena
                                         "WHERE c.account_id = ?1 AND c.media_id = ?2 "
                                         "AND c.state = 'done' LIMIT 1"};
     sql_start(store, &s, TEXT(account_id), TEXT(media_id));
-    const bool found = sql_row(store, &s);
-    if (found) {
-        *copy = copy_of_row(&s, arena);
-        sql_stop(&s);
-    }
-    return sql_found(store, found);
+    return sql_found(store, row_find(store, &s, arena, &copy_layout, copy));
 }
 
 enum store_result store_count_media_copies(struct store *store,

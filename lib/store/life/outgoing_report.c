@@ -1,9 +1,9 @@
 /* The events of single sends that have ended. */
 #include <string.h>
 
+#include "store/erasure.h"
 #include "store/event/event_entry.h"
 #include "store/inbox/contact_find.h"
-#include "store/life/erasing.h"
 #include "store/outgoing/outgoing_row.h"
 
 enum { ROWS_AT_ONCE = 50, MEMORY = 64 * 1024 * 1024 };

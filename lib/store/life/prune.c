@@ -6,7 +6,7 @@
  * goes on where it was, and the parts of several processes add up. Behind the threads it passes the
  * contacts of each account, for those that have no thread: one that was blocked when its thread
  * went, or whose messages and identities turned out to be those of others. */
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/chore.h"
 #include "store/life/removal.h"
 #include "store/note.h"
@@ -90,24 +90,15 @@ static bool find_walk(struct walk *walk) {
 
 #define OLD_UPDATES                                                                                \
     "SELECT p.account_id, p.key FROM account a JOIN platform_update p ON p.account_id = a.id "     \
-    "WHERE a.user_id = ?1 AND p.received_at < ?2 LIMIT ?3"
+    "WHERE a.user_id = ?1 AND p.received_at < ?2 LIMIT "
 
 static enum store_result prune_updates(struct walk *walk, size_t *removed) {
-    static struct statement find = {.sql = OLD_UPDATES};
+    static struct statement find = {.sql = OLD_UPDATES "1"};
     static struct statement old = {
-        .sql = "DELETE FROM platform_update WHERE (account_id, key) IN (" OLD_UPDATES ")"};
-    const struct parameter user = TEXT(walk->user_id), before = INTEGER(walk->updates_before);
-    struct store *store = walk->store;
-    bool is_free = false;
-    sql_start(store, &find, user, before, INTEGER(1));
-    if (!sql_row(store, &find))
-        return sql_result(store);
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &old, user, before, INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+        .sql = "DELETE FROM platform_update WHERE (account_id, key) IN (" OLD_UPDATES "?3)"};
+    const struct parameter parameters[] = {TEXT(walk->user_id), INTEGER(walk->updates_before),
+                                           INTEGER(ROWS_AT_ONCE)};
+    return chore_do(walk->store, &(struct chore){&find, &old, parameters, 2, 3}, removed);
 }
 
 /* --- what is old: read without locks --- */
@@ -139,10 +130,7 @@ static bool add_messages(struct walk *walk, struct part *part, const struct old_
 static bool has_messages(struct store *store, const char *thread_id) {
     static struct statement s = {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 LIMIT 1"};
     sql_start(store, &s, TEXT(thread_id));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(store, &s);
 }
 
 /* A thread of the walk. */
@@ -305,10 +293,7 @@ static bool is_held(struct store *store, const char *thread_id) {
                                         "ON c.id = t.contact_id WHERE t.id = ?1 "
                                         "AND c.held_at IS NOT NULL"};
     sql_start(store, &s, TEXT(thread_id));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(store, &s);
 }
 
 /* Deletes the messages of the thread; without any: its old notes. */
@@ -352,10 +337,7 @@ static bool is_still_empty(struct walk *walk, const struct old_thread *thread) {
                "AND t.contact_id = ?2 AND t.last_message_at < ?3 AND c.held_at IS NULL"};
     sql_start(walk->store, &s, TEXT(thread->id), TEXT(thread->contact_id),
               INTEGER(walk->messages_before));
-    if (!sql_row(walk->store, &s))
-        return false;
-    sql_stop(&s);
-    return !has_messages(walk->store, thread->id);
+    return row_exists(walk->store, &s) && !has_messages(walk->store, thread->id);
 }
 
 /* Whether the contact is still unused and old. */
@@ -363,10 +345,7 @@ static bool is_still_unused(struct walk *walk, const char *contact_id) {
     static struct statement s = {
         .sql = "SELECT 1 FROM contact c WHERE c.id = ?1 AND " IS_UNUSED("?2")};
     sql_start(walk->store, &s, TEXT(contact_id), INTEGER(walk->messages_before));
-    if (!sql_row(walk->store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(walk->store, &s);
 }
 
 /* Whether a thread or a block is left of the contact. */
@@ -375,10 +354,7 @@ static bool is_in_use(struct store *store, const char *contact_id) {
         .sql = "SELECT 1 FROM thread WHERE contact_id = ?1 "
                "UNION ALL SELECT 1 FROM contact_block WHERE contact_id = ?1 LIMIT 1"};
     sql_start(store, &s, TEXT(contact_id));
-    if (!sql_row(store, &s))
-        return false;
-    sql_stop(&s);
-    return true;
+    return row_exists(store, &s);
 }
 
 /* The names that lead to a contact. */
@@ -476,16 +452,8 @@ static enum store_result prune_removals(struct store *store, int64_t before, siz
         .sql = "DELETE FROM thread_removal WHERE thread_id IN (SELECT thread_id "
                "FROM thread_removal WHERE removed_at < ?1 ORDER BY removed_at LIMIT ?2) "
                "AND NOT removed_at >= ?1"};
-    bool is_free = false;
-    sql_start(store, &find, INTEGER(before));
-    if (!sql_row(store, &find))
-        return sql_result(store);
-    sql_stop(&find);
-    while (sql_transact(store))
-        if (chore_take(store, &is_free) &&
-            sql_run(store, &old, INTEGER(before), INTEGER(ROWS_AT_ONCE)))
-            *removed = (size_t)sql_changes(store);
-    return chore_result(store, is_free);
+    const struct parameter parameters[] = {INTEGER(before), INTEGER(ROWS_AT_ONCE)};
+    return chore_do(store, &(struct chore){&find, &old, parameters, 1, 2}, removed);
 }
 
 /* Then the queued sends are looked at: with each part the sends that wait, which may be many, would

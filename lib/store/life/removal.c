@@ -68,14 +68,10 @@ static bool lower_unread(struct store *store, const char *id, int64_t unread) {
                "AND direction = 'in' AND source = 'webhook' "
                "AND " COUNTS_TYPE("") " LIMIT ?2) AS kept"};
     static struct statement write = {.sql = "UPDATE thread SET unread = ?2 WHERE id = ?1"};
-    int64_t left = unread;
     if (!unread)
         return true;
     sql_start(store, &count, TEXT(id), INTEGER(unread));
-    if (sql_row(store, &count)) {
-        left = column_integer(&count, 0);
-        sql_stop(&count);
-    }
+    const int64_t left = row_integer(store, &count, unread);
     return left == unread || sql_run_later(store, &write, TEXT(id), INTEGER(left));
 }
 
@@ -156,10 +152,7 @@ static bool is_of_another(struct store *store, const char *account_id, const cha
             "?1", "?2") " UNION ALL " SIGNS "phone = ?2 UNION ALL " SIGNS
                         "bsuid = ?2) AS other WHERE other.id <> ?3 LIMIT 1"};
     sql_start(store, &s, TEXT(account_id), TEXT(identity), TEXT(contact_id));
-    const bool is_found = sql_row(store, &s);
-    if (is_found)
-        sql_stop(&s);
-    return is_found;
+    return row_exists(store, &s);
 }
 
 static bool is_among(const char *name, const char *const *identities, size_t count) {

@@ -1,15 +1,16 @@
 #include "store/retention.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/deed.h"
 
 static struct parameter days_or_null(int64_t days) {
     return days == RETENTION_FOR_EVER ? NO_INTEGER : INTEGER(days);
 }
 
-static int64_t read_days(struct statement *s, int column) {
-    return column_is_null(s, column) ? RETENTION_FOR_EVER : column_integer(s, column);
-}
+/* No limit is stored as NULL, which is read as 0: RETENTION_FOR_EVER. */
+#define OF(member) ROW_MEMBER(struct store_retention, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_retention, OF(user_id), OF(email), OF(message_days), OF(raw_days));
 
 enum store_result store_find_retention(struct store *store, const char *user_id,
                                        struct store_retention *retention) {
@@ -18,8 +19,8 @@ enum store_result store_find_retention(struct store *store, const char *user_id,
     *retention = (struct store_retention){.user_id = user_id};
     sql_start(store, &s, TEXT(user_id));
     if (sql_row(store, &s)) {
-        retention->message_days = read_days(&s, 0);
-        retention->raw_days = read_days(&s, 1);
+        retention->message_days = column_integer(&s, 0);
+        retention->raw_days = column_integer(&s, 1);
         sql_stop(&s);
     }
     return sql_result(store);
@@ -45,17 +46,8 @@ enum store_result store_list_retention(struct store *store, struct arena *arena,
         .sql = "SELECT u.id, u.email, r.message_days, r.raw_days FROM retention r "
                "JOIN \"user\" u ON u.id = r.user_id WHERE u.deleted_at IS NULL "
                "AND (r.message_days IS NOT NULL OR r.raw_days IS NOT NULL) ORDER BY u.email"};
-    struct buffer found = buffer_in(arena);
     sql_start(store, &s);
-    while (sql_row(store, &s)) {
-        const struct store_retention row = {.user_id = column_text(&s, 0, arena),
-                                            .email = column_text(&s, 1, arena),
-                                            .message_days = read_days(&s, 2),
-                                            .raw_days = read_days(&s, 3)};
-        buffer_add(&found, &row, sizeof row);
-    }
-    *rows = (struct store_retention *)(void *)found.p;
-    *count = found.n / sizeof **rows;
+    *rows = row_list(store, &s, arena, &layout, count);
     return sql_result(store);
 }
 
@@ -66,6 +58,10 @@ struct held {
     char id[ID_SIZE], account_id[ID_SIZE], user_id[ID_SIZE];
 };
 
+#define OF_HELD(member) ROW_MEMBER(struct held, member)
+static const struct row_layout held_layout =
+    ROW_LAYOUT(struct held, OF_HELD(id), OF_HELD(account_id), OF_HELD(user_id));
+
 static bool find_held(struct store *store, const struct store_hold *hold, struct held *held) {
     static struct statement s = {
         .sql = "SELECT c.id, c.account_id, a.user_id FROM contact c "
@@ -75,13 +71,7 @@ static bool find_held(struct store *store, const struct store_hold *hold, struct
                "JOIN account a ON a.id = m.account_id WHERE m.merged_id = ?1 "
                "AND (a.user_id = ?2 OR ?2 IS NULL) LIMIT 1"};
     sql_start(store, &s, TEXT(hold->contact_id), TEXT(hold->user_id));
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, held->id);
-    column_id(&s, 1, held->account_id);
-    column_id(&s, 2, held->user_id);
-    sql_stop(&s);
-    return true;
+    return row_find(store, &s, NULL, &held_layout, held);
 }
 
 /* Writes the hold, and reads what it is then; false: the contact is gone, or being erased. */
@@ -116,16 +106,17 @@ enum store_result store_hold_contact(struct store *store, struct store_hold *hol
 
 enum store_result store_find_hold(struct store *store, const char *contact_id, int64_t *held_at) {
     static struct statement s = {.sql = "SELECT held_at FROM contact WHERE id = ?1"};
-    *held_at = INT64_MAX;
     sql_start(store, &s, TEXT(contact_id));
-    if (sql_row(store, &s)) {
-        *held_at = column_time(&s, 0);
-        sql_stop(&s);
-    }
+    *held_at = row_integer(store, &s, INT64_MAX);
     return sql_result(store);
 }
 
 /* --- removals --- */
+
+#define OF_REMOVAL(member) ROW_MEMBER(struct store_removal, member)
+static const struct row_layout removal_layout =
+    ROW_LAYOUT(struct store_removal, OF_REMOVAL(thread_id),
+               ROW_TIME_MEMBER(struct store_removal, before), OF_REMOVAL(change));
 
 enum store_result store_list_removals(struct store *store, struct arena *arena,
                                       const struct store_view *view, int64_t after, size_t limit,
@@ -144,14 +135,7 @@ enum store_result store_list_removals(struct store *store, struct arena *arena,
                                            TEXT(view->own_id)};
     const bool is_whole = view_is_whole(view);
     struct statement *wanted = is_whole ? &s : &of_view;
-    struct buffer found = buffer_in(arena);
     sql_start_with(store, wanted, parameters, is_whole ? 3 : 5);
-    while (sql_row(store, wanted)) {
-        const struct store_removal row = {column_text(wanted, 0, arena), column_time(wanted, 1),
-                                          column_integer(wanted, 2)};
-        buffer_add(&found, &row, sizeof row);
-    }
-    *rows = (struct store_removal *)(void *)found.p;
-    *count = found.n / sizeof **rows;
+    *rows = row_list(store, wanted, arena, &removal_layout, count);
     return sql_result(store);
 }
