@@ -64,3 +64,8 @@ void buffer_printf(struct buffer *buffer, const char *format, ...) {
 struct slice buffer_slice(const struct buffer *buffer) {
     return (struct slice){buffer->p ? buffer->p : "", buffer->n};
 }
+
+void *buffer_array(const struct buffer *buffer, size_t size, size_t *count) {
+    *count = buffer->n / size;
+    return buffer->p;
+}

@@ -29,4 +29,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 /* Returns the bytes, owned by the buffer; valid until the next append. */
 struct slice buffer_slice(const struct buffer *buffer);
 
+/* Returns them as an array of elements of this size, and sets the count of these. */
+void *buffer_array(const struct buffer *buffer, size_t size, size_t *count);
+
 #endif

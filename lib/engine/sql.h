@@ -110,6 +110,70 @@ struct slice column_blob(struct statement *statement, int column, struct arena *
 int64_t column_integer(struct statement *statement, int column);
 int64_t column_time(struct statement *statement, int column); /* INT64_MAX for NULL */
 
+/* Where a column of a row is copied to; the counterpart of struct parameter. */
+struct output {
+    enum {
+        OUTPUT_TEXT,
+        OUTPUT_ID,
+        OUTPUT_BLOB,
+        OUTPUT_INTEGER,
+        OUTPUT_TIME,
+        OUTPUT_INT,
+        OUTPUT_BOOL
+    } kind;
+    union {
+        const char **text;
+        char *id;
+        struct slice *blob;
+        int64_t *integer;
+        int *small;
+        bool *truth;
+    };
+};
+
+#define TO_TEXT(p)    ((struct output){OUTPUT_TEXT, {.text = (p)}})
+#define TO_ID(p)      ((struct output){OUTPUT_ID, {.id = (p)}}) /* as column_id */
+#define TO_BLOB(p)    ((struct output){OUTPUT_BLOB, {.blob = (p)}})
+#define TO_INTEGER(p) ((struct output){OUTPUT_INTEGER, {.integer = (p)}}) /* NULL reads as 0 */
+#define TO_TIME(p)    ((struct output){OUTPUT_TIME, {.integer = (p)}})    /* as column_time */
+#define TO_INT(p)     ((struct output){OUTPUT_INT, {.small = (p)}})       /* NULL reads as 0 */
+#define TO_BOOL(p)    ((struct output){OUTPUT_BOOL, {.truth = (p)}})      /* not NULL and not 0 */
+#define OUTPUTS(...)                                                                               \
+    (const struct output[]){__VA_ARGS__},                                                          \
+        sizeof((const struct output[]){__VA_ARGS__}) / sizeof(struct output)
+
+/* Copies columns of the current row to the outputs, in their order, beginning at the column
+ * `first`. `arena` is for texts and blobs. */
+#define sql_copy_row(statement, first, arena, ...)                                                 \
+    sql_copy_row_with(statement, first, arena, OUTPUTS(__VA_ARGS__))
+void sql_copy_row_with(struct statement *statement, int first, struct arena *arena,
+                       const struct output *outputs, size_t count);
+
+/* Steps to the next row as sql_row, and copies its first columns. False: the outputs are unchanged.
+ */
+#define sql_read_row(store, statement, arena, ...)                                                 \
+    sql_read_row_with(store, statement, arena, OUTPUTS(__VA_ARGS__))
+bool sql_read_row_with(struct store *store, struct statement *statement, struct arena *arena,
+                       const struct output *outputs, size_t count);
+
+/* The same with the only row, or the first one: ends the statement. */
+#define sql_read_one(store, statement, arena, ...)                                                 \
+    sql_read_one_with(store, statement, arena, OUTPUTS(__VA_ARGS__))
+bool sql_read_one_with(struct store *store, struct statement *statement, struct arena *arena,
+                       const struct output *outputs, size_t count);
+
+/* The same with all rows: the outputs are members of `*row`, of which each row adds a copy to the
+ * array that the call returns, in `arena`. Sets the count of them; sql_failed shows whether all
+ * were read. */
+#define sql_read_rows(store, statement, arena, row, row_count, ...)                                \
+    sql_read_rows_with(store, statement, arena, row, sizeof *(row), row_count, OUTPUTS(__VA_ARGS__))
+void *sql_read_rows_with(struct store *store, struct statement *statement, struct arena *arena,
+                         void *row, size_t size, size_t *row_count, const struct output *outputs,
+                         size_t count);
+
+/* Whether the statement has a row; ends it. False on failure too. */
+bool sql_has_row(struct store *store, struct statement *statement);
+
 /* Copies an id out of the current row, without an arena. False when it is NULL; `id` is "" then. */
 bool column_id(struct statement *statement, int column, char id[ID_SIZE]);
 bool column_is_null(struct statement *statement, int column);
