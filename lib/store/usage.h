@@ -66,4 +66,9 @@ enum { USAGE_MESSAGE_BYTES = 1140 };
 /* Counts the messages in and out of all lines in the 24 hours before `now`, ms. */
 enum store_result store_count_messages(struct store *store, int64_t now, int64_t *count);
 
+/* Internal to the store: counts a message of the line at this time, in ms, within the open
+ * transaction, which writes the counts last; for USAGE_MEASURES nothing. False on failure. */
+bool usage_count(struct store *store, const char *user_id, const char *line_id, int64_t now,
+                 enum usage_measure measure);
+
 #endif

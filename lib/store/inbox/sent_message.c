@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "store/claim.h"
-#include "store/count/usage_count.h"
 #include "store/count/user_number.h"
 #include "store/flow.h"
 #include "store/inbox/change.h"
@@ -12,6 +11,7 @@
 #include "store/media_copy.h"
 #include "store/outgoing/outgoing_row.h"
 #include "store/typing.h"
+#include "store/usage.h"
 
 /* Locks the contact `id`, which the identity led to when it was read, or "", and sets the time of
  * its update. If it does not lead there any more, the contact is found again. False: there is none,

@@ -3,10 +3,11 @@
 #ifndef SWITCHBOARD_STORE_INGEST_UPDATE_H
 #define SWITCHBOARD_STORE_INGEST_UPDATE_H
 
-#include "store/count/usage_count.h"
+#include "engine/sql.h"
 #include "store/event.h"
 #include "store/ingest/identity.h"
 #include "store/store_update.h"
+#include "store/usage.h"
 
 /* The owner of an update. */
 struct update_owner {
