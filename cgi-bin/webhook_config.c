@@ -84,8 +84,8 @@ static int delete_config(struct request *rq) {
 static int post_generate_code(struct request *rq) {
     struct webhook_code code = {.rq = rq, .text = webhook_code_make(rq->arena)};
     enum store_result result =
-        store_upsert_webhook_config_code(rq->caller->store, rq->caller->user.id,
-                                         &(struct store_secret){webhook_code_seal, &code}, rq->now);
+        store_upsert_webhook_config(rq->caller->store, rq->caller->user.id, NULL,
+                                    &(struct store_secret){webhook_code_seal, &code}, rq->now);
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;

@@ -828,7 +828,7 @@ read_by() {
 # bats test_tags=long
 @test "the state of an event and the last hours of a line are found in few rows" {
     switchboard init
-    texts_of "$root"/lib/store/{event/outbox_entry,count/usage}.c >"$BATS_TEST_TMPDIR/all"
+    texts_of "$root"/lib/store/{event/event_entry,count/usage}.c >"$BATS_TEST_TMPDIR/all"
     sql "$MAIN" "$NAME" 'SET session_replication_role = replica' "
         INSERT INTO event (id, user_id, sequence, type, body, state, created_at)
             SELECT 'evt_' || i, 'usr_1', i, 'message.received', '', 'pending', 1 FROM generate_series(0, 999) i;

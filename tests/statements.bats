@@ -283,7 +283,7 @@ flat() {
 # second one has 999 deliveries, and 100 lines that were used for 8 days. The last delivery is
 # pending, and the only one of a failed attempt; the last line sends, and nothing came in for it.
 @test "the state of an event and the last hours of a line cost the same for any number of deliveries and hours" {
-    texts_of "$root"/lib/store/{event/outbox_entry,count/usage}.c >"$BATS_TEST_TMPDIR/all"
+    texts_of "$root"/lib/store/{event/event_entry,count/usage}.c >"$BATS_TEST_TMPDIR/all"
     local database webhooks lines hours
     while read -r database webhooks lines hours; do
         cp "${!database}" "$BATS_TEST_TMPDIR/$database.db"

@@ -107,16 +107,11 @@ enum store_result store_set_subscribed_fields(struct store *store, const char *u
 
 /* --- the first webhook (spec 2.8, 4.7) --- */
 
-/* Sets URL and code; `code` NULL keeps the code. Inserts a webhook if there is none. A replaced
- * code still signs for 24 h. Ends the webhook's suspension and makes the pending events due. */
+/* Sets URL and code; NULL keeps one. Inserts a webhook if there is none. A replaced code still
+ * signs for 24 h. A URL ends the webhook's suspension and makes the pending events due. */
 enum store_result store_upsert_webhook_config(struct store *store, const char *user_id,
                                               const char *url, const struct store_secret *code,
                                               int64_t now);
-
-/* Replaces only the code, or inserts a webhook with only a code. The former one still signs for 24
- * h. */
-enum store_result store_upsert_webhook_config_code(struct store *store, const char *user_id,
-                                                   const struct store_secret *code, int64_t now);
 
 /* Deletes URL and codes and cancels the pending deliveries; the webhook stays. */
 enum store_result store_delete_webhook_config(struct store *store, const char *user_id,

@@ -203,8 +203,8 @@ static struct slice seal_third(void *context) {
 }
 
 static enum store_result replace_code(void) {
-    return store_upsert_webhook_config_code(store, "usr_1",
-                                            &(struct store_secret){.seal = seal_third}, now + 2);
+    return store_upsert_webhook_config(store, "usr_1", NULL,
+                                       &(struct store_secret){.seal = seal_third}, now + 2);
 }
 
 static enum store_result want_status(void) {

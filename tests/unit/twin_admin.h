@@ -104,7 +104,7 @@ static inline void rotate(int twin, int round) {
     case 5: seal_answer(round); return;
     default:
         pause_twin(round, 5); /* the codes are sealed again after the tokens */
-        does(store_upsert_webhook_config_code(store, user_id, &current_code, now + round));
+        does(store_upsert_webhook_config(store, user_id, NULL, &current_code, now + round));
     }
 }
 

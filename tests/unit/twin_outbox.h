@@ -348,7 +348,7 @@ static inline void set_first(int twin, int round) {
     if (twin % 4 == 0)
         does(store_upsert_webhook_config(store, user_of(round), "http://127.0.0.1:9/", NULL, now));
     else if (twin % 4 == 1)
-        does(store_upsert_webhook_config_code(store, user_of(round), &any_code, now));
+        does(store_upsert_webhook_config(store, user_of(round), NULL, &any_code, now));
     else if (twin % 4 == 2)
         does(store_change_webhook(store, &enabled));
     else

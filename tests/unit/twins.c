@@ -8,7 +8,7 @@
 
 /* clang-format off */
 static const struct twins cases[] = {
-    {"store_reseal store_set_account_token store_insert_account store_upsert_webhook_config_code",
+    {"store_reseal store_set_account_token store_insert_account store_upsert_webhook_config",
      NULL, rotate, verify_keys, false},
     {"store_insert_send", NULL, send_to_new, verify_new_recipients, false},
     {"store_insert_send store_ingest: statuses", NULL, send_and_report, verify_reports, false},
@@ -55,7 +55,7 @@ static const struct twins cases[] = {
     {"store_replay_event: a merge", make_dead_pairs, replay_merged, NULL, false},
     {"store_change_webhook store_exchange_events",
      make_dead_events, resume, verify_resumed, true},
-    {"store_upsert_webhook_config store_upsert_webhook_config_code store_change_webhook: the first",
+    {"store_upsert_webhook_config store_change_webhook: the first",
      make_users, set_first, verify_first, false},
     {"store_insert_webhook store_begin_verification store_end_verification",
      make_full, insert_last, NULL, false},

@@ -14,38 +14,23 @@ enum { EVENT_COLUMN_COUNT = 8 };
     "g.contact_id FROM contact_merge g WHERE g.merged_id = e.contact_id LIMIT 1), e.contact_id)"
 #define EVENT_TABLES "event e" WITH_OWNERS
 
-static struct store_event_entry read_event(struct statement *s, struct arena *arena) {
-    return (struct store_event_entry){
-        .id = column_text(s, 0, arena),
-        .email = column_text(s, 1, arena),
-        .type = column_text(s, 2, arena),
-        .state = column_text(s, 3, arena),
-        .sequence = column_integer(s, 4),
-        .created_at = column_integer(s, 5),
-        .finished_at = column_time(s, 6),
-        .next_attempt_at = INT64_MAX,
-        .wamid = column_text(s, 7, arena),
-        .contact = contact_of_row(s, EVENT_COLUMN_COUNT, arena),
-    };
+/* Reads the next row of a statement that selects these columns. */
+static bool read_event(struct store *store, struct statement *s, struct arena *arena,
+                       struct store_event_entry *event) {
+    *event = (struct store_event_entry){.next_attempt_at = INT64_MAX};
+    if (!sql_read_row(store, s, arena, TO_TEXT(&event->id), TO_TEXT(&event->email),
+                      TO_TEXT(&event->type), TO_TEXT(&event->state), TO_INTEGER(&event->sequence),
+                      TO_INTEGER(&event->created_at), TO_TIME(&event->finished_at),
+                      TO_TEXT(&event->wamid)))
+        return false;
+    event->contact = contact_of_row(s, EVENT_COLUMN_COUNT, arena);
+    return true;
 }
 
 /* --- the deliveries of an event --- */
 
-/* A pending delivery to a suspended webhook waits for the webhook, whatever its own time. */
-static struct store_event_delivery read_delivery(struct statement *s, struct arena *arena) {
-    return (struct store_event_delivery){
-        .webhook_id = column_text(s, 0, arena),
-        .state = column_text(s, 1, arena),
-        .attempts = (int)column_integer(s, 2),
-        .next_attempt_at = column_time(s, 3),
-        .last_attempt_at = column_time(s, 4),
-        .finished_at = column_time(s, 5),
-        .last_status = (int)column_integer(s, 6),
-        .last_error = column_text(s, 7, arena),
-    };
-}
-
-/* Reads the deliveries of the event; with `webhook_id` only that one. */
+/* Reads the deliveries of the event; with `webhook_id` only that one. A pending delivery to a
+ * suspended webhook waits for the webhook, whatever its own time. */
 static void read_deliveries(struct store *store, struct arena *arena, const char *webhook_id,
                             struct store_event_entry *event) {
     static struct statement s = {
@@ -56,14 +41,13 @@ static void read_deliveries(struct store *store, struct arena *arena, const char
                "d.finished_at, d.last_status, d.last_error FROM delivery d "
                "JOIN webhook w ON w.id = d.webhook_id WHERE d.event_id = ?1 "
                "AND (d.webhook_id = ?2 OR ?2 IS NULL) ORDER BY d.webhook_id"};
-    struct buffer rows = buffer_in(arena);
+    struct store_event_delivery row;
     sql_start(store, &s, TEXT(event->id), TEXT(webhook_id));
-    while (sql_row(store, &s)) {
-        const struct store_event_delivery row = read_delivery(&s, arena);
-        buffer_add(&rows, &row, sizeof row);
-    }
-    event->deliveries = (const struct store_event_delivery *)(void *)rows.p;
-    event->delivery_count = rows.n / sizeof *event->deliveries;
+    event->deliveries =
+        sql_read_rows(store, &s, arena, &row, &event->delivery_count, TO_TEXT(&row.webhook_id),
+                      TO_TEXT(&row.state), TO_INT(&row.attempts), TO_TIME(&row.next_attempt_at),
+                      TO_TIME(&row.last_attempt_at), TO_TIME(&row.finished_at),
+                      TO_INT(&row.last_status), TO_TEXT(&row.last_error));
 }
 
 static bool is_state(const struct store_event_delivery *delivery, const char *state) {
@@ -118,12 +102,10 @@ static enum store_result read_events(struct store *store, struct statement *s, s
                                      const char *webhook_id, struct store_event_entry **events,
                                      size_t *count) {
     struct buffer rows = buffer_in(arena);
-    while (sql_row(store, s)) {
-        struct store_event_entry event = read_event(s, arena);
+    struct store_event_entry event;
+    while (read_event(store, s, arena, &event))
         buffer_add(&rows, &event, sizeof event);
-    }
-    *events = (struct store_event_entry *)(void *)rows.p;
-    *count = rows.n / sizeof **events;
+    *events = buffer_array(&rows, sizeof event, count);
     for (size_t i = 0; i < *count; i++) {
         read_deliveries(store, arena, webhook_id, &(*events)[i]);
         summarize(&(*events)[i]);
@@ -260,32 +242,17 @@ enum store_result store_list_user_events(struct store *store, struct arena *aren
 
 /* --- one event --- */
 
-static struct store_event_attempt read_attempt(struct statement *s, struct arena *arena) {
-    return (struct store_event_attempt){
-        .webhook_id = column_text(s, 0, arena),
-        .attempt = (int)column_integer(s, 1),
-        .started_at = column_integer(s, 2),
-        .duration_ms = column_integer(s, 3),
-        .status = (int)column_integer(s, 4),
-        .error = column_text(s, 5, arena),
-        .address = column_text(s, 6, arena),
-        .response_head = column_blob(s, 7, arena),
-    };
-}
-
 static void read_log(struct store *store, struct arena *arena, struct store_event_entry *event) {
     static struct statement s = {
         .sql = "SELECT webhook_id, attempt, started_at, duration_ms, http_status, error, address, "
                "response_head FROM event_attempt WHERE event_id = ?1 "
                "ORDER BY webhook_id, attempt"};
-    struct buffer log = buffer_in(arena);
+    struct store_event_attempt row;
     sql_start(store, &s, TEXT(event->id));
-    while (sql_row(store, &s)) {
-        const struct store_event_attempt attempt = read_attempt(&s, arena);
-        buffer_add(&log, &attempt, sizeof attempt);
-    }
-    event->log = (const struct store_event_attempt *)(void *)log.p;
-    event->log_count = log.n / sizeof *event->log;
+    event->log = sql_read_rows(
+        store, &s, arena, &row, &event->log_count, TO_TEXT(&row.webhook_id), TO_INT(&row.attempt),
+        TO_INTEGER(&row.started_at), TO_INTEGER(&row.duration_ms), TO_INT(&row.status),
+        TO_TEXT(&row.error), TO_TEXT(&row.address), TO_BLOB(&row.response_head));
 }
 
 /* Reads the event itself; false when there is none, or on failure. */
@@ -296,14 +263,15 @@ static bool find_event(struct store *store, struct arena *arena, const char *use
                ", coalesce(e.body, p.body), e.parts FROM " EVENT_TABLES
                " LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1 "
                "AND (e.user_id = ?2 OR ?2 IS NULL)"};
+    struct slice body;
+    const char *parts;
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    if (!sql_row(store, &s))
+    if (!read_event(store, &s, arena, event))
         return false;
-    *event = read_event(&s, arena);
-    const int first = EVENT_COLUMN_COUNT + CONTACT_COLUMN_COUNT;
-    event->body =
-        forward_assemble(arena, column_blob(&s, first, arena), column_text(&s, first + 1, arena));
+    sql_copy_row(&s, EVENT_COLUMN_COUNT + CONTACT_COLUMN_COUNT, arena, TO_BLOB(&body),
+                 TO_TEXT(&parts));
     sql_stop(&s);
+    event->body = forward_assemble(arena, body, parts);
     return true;
 }
 

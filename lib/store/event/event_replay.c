@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "store/deed.h"
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 
 /* memory for the ids of one transaction and a user's webhooks */
 enum { LISTED_LIMIT = 8 * 1024 * 1024 };
@@ -45,7 +44,7 @@ static bool reopen(struct store *store, const char *id) {
 
 /* Reads the event, if it is not a forward and no webhook of its deliveries exists any more. Its
  * type, line and contact are in `arena`. */
-static bool find_orphan(struct store *store, struct arena *arena, const char *id,
+static bool find_orphan(struct store *store, struct arena *arena, const char *id, int64_t now,
                         struct store_event *event) {
     static struct statement s = {
         .sql = "SELECT e.user_id, e.type, e.line_id, e.sequence, coalesce((SELECT m.contact_id "
@@ -53,31 +52,22 @@ static bool find_orphan(struct store *store, struct arena *arena, const char *id
                "FROM event e WHERE e.id = ?1 AND e.is_forward = 0 AND NOT EXISTS "
                "(SELECT 1 FROM delivery d JOIN webhook w ON w.id = d.webhook_id "
                " WHERE d.event_id = e.id AND w.deleted_at IS NULL)"};
+    *event = (struct store_event){.now = now};
     sql_start(store, &s, TEXT(id));
-    if (!sql_row(store, &s))
-        return false;
-    *event = (struct store_event){.user_id = column_text(&s, 0, arena),
-                                  .type = column_text(&s, 1, arena),
-                                  .line_id = column_text(&s, 2, arena),
-                                  .sequence = column_integer(&s, 3),
-                                  .contact.id = column_text(&s, 4, arena)};
-    sql_stop(&s);
-    return true;
+    return sql_read_one(store, &s, arena, TO_TEXT(&event->user_id), TO_TEXT(&event->type),
+                        TO_TEXT(&event->line_id), TO_INTEGER(&event->sequence),
+                        TO_TEXT(&event->contact.id));
 }
 
 /* Inserts deliveries of such an event to the webhooks that want it now. */
 static bool adopt(struct store *store, const char *id, int64_t now) {
     struct arena arena;
     struct store_event event;
-    struct webhook_match *webhooks;
-    size_t count = 0;
+    struct webhook_list webhooks;
     arena_init(&arena, LISTED_LIMIT, NULL);
-    if (find_orphan(store, &arena, id, &event) &&
-        webhook_match_list(store, &arena, event.user_id, &webhooks, &count))
-        event.now = now;
-    for (size_t i = 0; i < count && !sql_failed(store); i++)
-        if (webhook_match_event(&webhooks[i], event.type, event.line_id))
-            outbox_deliver(store, &event, id, webhooks[i].id, event.contact.id);
+    if (find_orphan(store, &arena, id, now, &event) &&
+        webhook_match_list(store, &arena, event.user_id, &webhooks))
+        outbox_deliver_all(store, &webhooks, &event, id, event.contact.id);
     arena_free(&arena);
     return !sql_failed(store);
 }
@@ -104,10 +94,7 @@ static bool has_target(struct store *store, const char *id) {
         .sql = "SELECT 1 FROM delivery d JOIN webhook w ON w.id = d.webhook_id "
                "WHERE d.event_id = ?1 AND " WEBHOOK_IS_SET " LIMIT 1"};
     sql_start(store, &s, TEXT(id));
-    const bool found = sql_row(store, &s);
-    if (found)
-        sql_stop(&s);
-    return found;
+    return sql_has_row(store, &s);
 }
 
 /* Makes the deliveries due that wait for their next attempt. */
@@ -154,11 +141,8 @@ static bool lock_events(struct store *store, const char *first, const char *last
     const char *users[STORE_REPLAYED_AT_ONCE + 1];
     *count = 0;
     sql_start(store, &s, TEXT(first), TEXT(last), INTEGER(STORE_REPLAYED_AT_ONCE + 1));
-    for (; sql_row(store, &s); ++*count) {
-        column_id(&s, 0, ids[*count]);
-        column_id(&s, 1, owners[*count]);
+    for (; sql_read_row(store, &s, NULL, TO_ID(ids[*count]), TO_ID(owners[*count])); ++*count)
         users[*count] = owners[*count];
-    }
     if (*count)
         lock_users(store, users, *count);
     return !sql_failed(store);
@@ -213,85 +197,59 @@ enum store_result store_replay_events(struct store *store, int64_t since, int64_
 
 /* --- the dead deliveries of a user, and those that wait for a repetition --- */
 
-/* Which deliveries of a webhook are replayed. */
-struct replay_range {
-    const char *webhook_id;
-    const char *first; /* the least id of an event */
-    int64_t now;
-};
-
-/* Selects the events of the oldest dead deliveries to a webhook, at most `limit`. */
-static struct statement *start_dead(struct store *store, const struct replay_range *range,
-                                    size_t limit) {
-    static struct statement s = {
-        .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'dead' "
-               "AND event_id >= ?2 "
-               "ORDER BY event_id LIMIT ?3"};
-    sql_start(store, &s, TEXT(range->webhook_id), TEXT(range->first), INTEGER((int64_t)limit));
-    return &s;
-}
-
-/* The same of the deliveries that wait for their next attempt. */
-static struct statement *start_retrying(struct store *store, const struct replay_range *range,
-                                        size_t limit) {
-    static struct statement s = {
-        .sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'pending' "
-               "AND (attempts > 0 OR order_key IS NULL) AND next_attempt_at > ?2 "
-               "AND lease_until <= ?2 AND event_id >= ?3 "
-               "ORDER BY next_attempt_at, sequence LIMIT ?4"};
-    sql_start(store, &s, TEXT(range->webhook_id), INTEGER(range->now), TEXT(range->first),
-              INTEGER((int64_t)limit));
-    return &s;
-}
-
-static bool replay_delivery(struct store *store, const struct replay_range *range, const char *id) {
-    static struct statement s = {.sql = REPLAY "AND event_id = ?2 AND webhook_id = ?3"};
-    return sql_run(store, &s, INTEGER(range->now), TEXT(id), TEXT(range->webhook_id)) &&
-           reopen(store, id);
-}
-
-/* It keeps its attempts. */
-static bool hasten_delivery(struct store *store, const struct replay_range *range, const char *id) {
-    static struct statement s = {.sql = HASTEN "AND webhook_id = ?3"};
-    return sql_run(store, &s, INTEGER(range->now), TEXT(id), TEXT(range->webhook_id));
-}
-
-/* A kind of deliveries that are replayed: the list of them, and what is done with each. */
+/* A kind of deliveries that are replayed: of ?1, a webhook, and events from the id ?2 on, at most
+ * ?3; ?4 is now. */
 struct replay_kind {
-    struct statement *(*start)(struct store *, const struct replay_range *, size_t limit);
-    bool (*replay)(struct store *, const struct replay_range *, const char *);
+    struct statement list, replay;
+    size_t parameter_count; /* of `list` */
+    bool reopens;           /* the events */
 };
 
-/* Replays the first deliveries of a kind and range, and adds the ids of their events to `done`;
+static struct replay_kind replay_kinds[] = {
+    /* the oldest dead ones */
+    {.list = {.sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'dead' "
+                     "AND event_id >= ?2 "
+                     "ORDER BY event_id LIMIT ?3"},
+     .replay = {.sql = REPLAY "AND event_id = ?2 AND webhook_id = ?3"},
+     .parameter_count = 3,
+     .reopens = true},
+    /* those that wait for their next attempt, and keep their attempts */
+    {.list = {.sql = "SELECT event_id FROM delivery WHERE webhook_id = ?1 AND state = 'pending' "
+                     "AND (attempts > 0 OR order_key IS NULL) AND next_attempt_at > ?4 "
+                     "AND lease_until <= ?4 AND event_id >= ?2 "
+                     "ORDER BY next_attempt_at, sequence LIMIT ?3"},
+     .replay = {.sql = HASTEN "AND webhook_id = ?3"},
+     .parameter_count = 4}};
+
+/* Replays the first deliveries of a kind to a webhook, and adds the ids of their events to `done`;
  * *more: there are others than those that fit into `done`. */
-static bool replay_some(struct store *store, struct arena *arena, const struct replay_kind *kind,
-                        const struct replay_range *range, struct buffer *done, bool *more) {
+static bool replay_some(struct store *store, struct replay_kind *kind, const char *webhook_id,
+                        const char *first, int64_t now, struct buffer *done, bool *more) {
     const size_t left = STORE_REPLAYED_AT_ONCE - done->n / sizeof(char *);
+    const struct parameter parameters[] = {TEXT(webhook_id), TEXT(first),
+                                           INTEGER((int64_t)left + 1), INTEGER(now)};
     size_t n;
-    struct statement *s = kind->start(store, range, left + 1);
-    const char *const *ids = sql_read_ids(store, s, arena, &n);
+    sql_start_with(store, &kind->list, parameters, kind->parameter_count);
+    const char *const *ids = sql_read_ids(store, &kind->list, done->arena, &n);
     *more = n > left;
     n = *more ? left : n;
     for (size_t i = 0; i < n; i++)
-        if (!kind->replay(store, range, ids[i]))
+        if (!sql_run(store, &kind->replay, INTEGER(now), TEXT(ids[i]), TEXT(webhook_id)) ||
+            (kind->reopens && !reopen(store, ids[i])))
             return false;
     buffer_add(done, ids, n * sizeof *ids);
     return !sql_failed(store);
 }
 
-static const struct replay_kind replay_kinds[] = {{start_dead, replay_delivery},
-                                                  {start_retrying, hasten_delivery}};
-
 /* Replays deliveries of each webhook: the dead ones, and with two kinds those that wait. */
 static void replay_each(struct store *store, struct arena *arena,
-                        const struct webhook_match *webhooks, size_t webhook_count,
-                        size_t kind_count, struct replay_range *range, size_t *count, bool *more) {
+                        const struct webhook_list *webhooks, size_t kind_count, const char *first,
+                        int64_t now, size_t *count, bool *more) {
     struct buffer done = buffer_in(arena);
-    for (size_t i = 0; i < webhook_count * kind_count && !*more; i++) {
-        range->webhook_id = webhooks[i / kind_count].id;
-        if (!replay_some(store, arena, &replay_kinds[i % kind_count], range, &done, more))
+    for (size_t i = 0; i < webhooks->count * kind_count && !*more; i++)
+        if (!replay_some(store, &replay_kinds[i % kind_count], webhooks->list[i / kind_count].id,
+                         first, now, &done, more))
             return;
-    }
     *count = outbox_distinct(&done);
 }
 
@@ -299,27 +257,23 @@ enum store_result store_replay_failed_events(struct store *store, const char *us
                                              int64_t since, bool retrying, int64_t now,
                                              size_t *count, bool *more) {
     struct arena arena;
-    struct webhook_match *webhooks;
-    size_t webhook_count = 0;
+    struct webhook_list webhooks = {.count = 0};
     char first[ID_SIZE];
-    struct replay_range range = {.first = first, .now = now};
     id_least(first, "evt_", since);
     arena_init(&arena, LISTED_LIMIT, NULL);
     *count = 0;
     *more = false;
     while (sql_transact(store)) {
         arena_reset(&arena);
-        *count = webhook_count = 0;
+        *count = webhooks.count = 0;
         *more = false;
         lock_users(store, &user_id, 1);
-        if (!sql_failed(store) &&
-            webhook_match_list(store, &arena, user_id, &webhooks, &webhook_count))
-            replay_each(store, &arena, webhooks, webhook_count, retrying ? 2 : 1, &range, count,
-                        more);
-        if (webhook_count)
+        if (!sql_failed(store) && webhook_match_list(store, &arena, user_id, &webhooks))
+            replay_each(store, &arena, &webhooks, retrying ? 2 : 1, first, now, count, more);
+        if (webhooks.count)
             store_trail(store, user_id, NULL);
     }
     enum store_result result = sql_result(store);
     arena_free(&arena);
-    return result == STORE_OK && !webhook_count ? STORE_CONFLICT : result;
+    return result == STORE_OK && !webhooks.count ? STORE_CONFLICT : result;
 }

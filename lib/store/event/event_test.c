@@ -1,8 +1,7 @@
 #include "store/event_test.h"
 
 #include "store/deed.h"
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 
 /* Finds the webhook, or the first one with `id` NULL; false when there is none, or on failure. A
  * webhook that is named and paused is not `*is_set`: the test would wait until it is resumed. */
@@ -14,23 +13,14 @@ static bool find_webhook(struct store *store, const char *user_id, const char *i
                "FROM webhook w WHERE w.id = coalesce(?2, " WEBHOOK_FIRST ") "
                "AND w.user_id = ?1 AND w.deleted_at IS NULL"};
     sql_start(store, &s, TEXT(user_id), TEXT(id));
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, found);
-    *is_set = column_integer(&s, 1) != 0;
-    *is_forward = column_integer(&s, 2) != 0;
-    sql_stop(&s);
-    return true;
+    return sql_read_one(store, &s, NULL, TO_ID(found), TO_BOOL(is_set), TO_BOOL(is_forward));
 }
 
 /* Whether the event is stored already, by a call that is repeated. */
 static bool is_known(struct store *store, const char *id) {
     static struct statement s = {.sql = "SELECT 1 FROM event WHERE id = ?1"};
     sql_start(store, &s, TEXT(id));
-    const bool found = sql_row(store, &s);
-    if (found)
-        sql_stop(&s);
-    return found;
+    return sql_has_row(store, &s);
 }
 
 enum store_result store_insert_test_event(struct store *store, struct arena *arena,

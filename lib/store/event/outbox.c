@@ -14,8 +14,7 @@
  */
 #include "store/outbox.h"
 
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 #include "store/forward_parts.h"
 
 /* A delivery `e` that is due and not leased. A lease that ends later than any lease can was written
@@ -63,16 +62,8 @@ static void read_due(struct store *store, struct arena *arena, const char *webho
             " AND EXISTS (SELECT 1 FROM delivery e WHERE e.webhook_id = w.id AND " IS_WAITING ")"};
     *due = (struct store_due){0};
     sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(webhook_id));
-    if (!sql_row(store, &s))
-        return;
-    *due = (struct store_due){
-        .webhook_id = column_text(&s, 0, arena),
-        .user_id = column_text(&s, 1, arena),
-        .url = column_text(&s, 2, arena),
-        .is_suspended = column_integer(&s, 3) != 0,
-        .is_failing = column_integer(&s, 4) != 0,
-    };
-    sql_stop(&s);
+    sql_read_one(store, &s, arena, TO_TEXT(&due->webhook_id), TO_TEXT(&due->user_id),
+                 TO_TEXT(&due->url), TO_BOOL(&due->is_suspended), TO_BOOL(&due->is_failing));
 }
 
 enum store_result store_read_due(struct store *store, struct arena *arena, const char *const *ids,
@@ -92,20 +83,11 @@ static bool read_target(struct store *store, struct arena *arena, const char *we
                                         "w.suspended_at IS NOT NULL, w.kind = 'forward' "
                                         "FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
                                         "WHERE w.id = ?2 AND " IS_CONFIGURED " AND " MAY_BE_TRIED};
+    *target = (struct store_delivery){.webhook_id = arena_copy(arena, slice_of(webhook_id))};
     sql_start(store, &s, INTEGER(now), TEXT(webhook_id));
-    if (!sql_row(store, &s))
-        return false;
-    *target = (struct store_delivery){
-        .webhook_id = arena_copy(arena, slice_of(webhook_id)),
-        .user_id = column_text(&s, 0, arena),
-        .url = column_text(&s, 1, arena),
-        .sealed_code = column_blob(&s, 2, arena),
-        .sealed_previous_code = column_blob(&s, 3, arena),
-        .is_probe = column_integer(&s, 4) != 0,
-        .is_forward = column_integer(&s, 5) != 0,
-    };
-    sql_stop(&s);
-    return true;
+    return sql_read_one(store, &s, arena, TO_TEXT(&target->user_id), TO_TEXT(&target->url),
+                        TO_BLOB(&target->sealed_code), TO_BLOB(&target->sealed_previous_code),
+                        TO_BOOL(&target->is_probe), TO_BOOL(&target->is_forward));
 }
 
 /* Reads what is sent: the event's type and body. */
@@ -113,12 +95,12 @@ static bool read_event(struct store *store, struct arena *arena, struct store_de
     static struct statement s = {
         .sql = "SELECT e.type, coalesce(e.body, p.body), e.parts FROM event e "
                "LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1"};
+    struct slice body;
+    const char *parts;
     sql_start(store, &s, TEXT(delivery->event_id));
-    if (!sql_row(store, &s))
+    if (!sql_read_one(store, &s, arena, TO_TEXT(&delivery->type), TO_BLOB(&body), TO_TEXT(&parts)))
         return false;
-    delivery->type = column_text(&s, 0, arena);
-    delivery->body = forward_assemble(arena, column_blob(&s, 1, arena), column_text(&s, 2, arena));
-    sql_stop(&s);
+    delivery->body = forward_assemble(arena, body, parts);
     return true;
 }
 
@@ -134,10 +116,9 @@ static bool update_lease(struct store *store, struct arena *arena, const char *e
     const int64_t now = exchange->now;
     sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(event_id),
               INTEGER(now + OUTBOX_LEASE_MS), TEXT(exchange->courier), TEXT(delivery->webhook_id));
-    if (!(*is_leased = sql_row(store, &s)))
+    if (!(*is_leased = sql_read_row(store, &s, NULL, TO_INT(&delivery->attempts))))
         return !sql_failed(store);
     delivery->event_id = event_id;
-    delivery->attempts = (int)column_integer(&s, 0);
     return !sql_row(store, &s) && /* SQLite writes when the last step is done */
            read_event(store, arena, delivery);
 }
@@ -176,12 +157,8 @@ static void read_turn(struct leasing *t) {
     t->turn = 0;
     t->key = t->round_end = "";
     sql_start(t->store, &s, TEXT(t->delivery.webhook_id));
-    if (!sql_row(t->store, &s))
-        return;
-    t->turn = column_integer(&s, 0);
-    t->key = column_text(&s, 1, t->arena);
-    t->round_end = column_text(&s, 2, t->arena);
-    sql_stop(&s);
+    sql_read_one(t->store, &s, t->arena, TO_INTEGER(&t->turn), TO_TEXT(&t->key),
+                 TO_TEXT(&t->round_end));
 }
 
 static bool write_turn(struct leasing *t) {
@@ -226,10 +203,7 @@ static void start_round(struct leasing *t) {
                "AND attempts = 0 AND order_key IS NOT NULL ORDER BY order_key DESC LIMIT 1"};
     t->key = t->round_end = "";
     sql_start(t->store, &s, TEXT(t->delivery.webhook_id));
-    if (!sql_row(t->store, &s))
-        return;
-    t->round_end = column_text(&s, 0, t->arena);
-    sql_stop(&s);
+    sql_read_one(t->store, &s, t->arena, TO_TEXT(&t->round_end));
 }
 
 /* Finds the first due event of the next order key; false at the end of the round, or on failure.
@@ -242,12 +216,7 @@ static bool find_next_key(struct leasing *t, const char **id) {
                " ORDER BY e.order_key, e.sequence LIMIT 1"};
     sql_start(t->store, &s, INTEGER(t->exchange->now), INTEGER(latest_lease(t->exchange->now)),
               TEXT(t->delivery.webhook_id), TEXT(t->key), TEXT(t->round_end));
-    if (!sql_row(t->store, &s))
-        return false;
-    t->key = column_text(&s, 0, t->arena);
-    *id = column_text(&s, 1, t->arena);
-    sql_stop(&s);
-    return true;
+    return sql_read_one(t->store, &s, t->arena, TO_TEXT(&t->key), TO_TEXT(id));
 }
 
 /* Leases at most `limit` first attempts: from the rest of this round, then from a new one. Few

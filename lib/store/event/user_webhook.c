@@ -1,8 +1,7 @@
 #include "store/user_webhook.h"
 
 #include "store/deed.h"
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 #include "store/event_type.h"
 
 enum { CODE_OVERLAP_MS = 24 * 60 * 60 * 1000 }; /* how long a replaced code still signs */
@@ -31,62 +30,46 @@ static const char *const *words_of(struct arena *arena, const char *list, size_t
         const char *word = arena_copy(arena, slice_cut(&rest, ' '));
         buffer_add(&words, &word, sizeof word);
     }
-    *count = words.n / sizeof(char *);
-    return (const char *const *)(void *)words.p;
+    return buffer_array(&words, sizeof(char *), count);
 }
 
-static struct store_webhook read_row(struct statement *s, struct arena *arena) {
-    struct store_webhook row = {
-        .id = column_text(s, 0, arena),
-        .user_id = column_text(s, 1, arena),
-        .name = column_text(s, 2, arena),
-        .kind = column_text(s, 3, arena),
-        .url = column_text(s, 4, arena),
-        .sealed_code = column_blob(s, 5, arena),
-        .event_types = column_text(s, 6, arena),
-        .fields = column_text(s, 7, arena),
-        .all_lines = column_is_null(s, 8),
-        .updates = column_text(s, 9, arena),
-        .splits_messages = column_integer(s, 10) != 0,
-        .created_at = column_integer(s, 11),
-        .updated_at = column_integer(s, 12),
-        .paused_at = column_time(s, 13),
-        .failing_since = column_time(s, 14),
-        .suspended_at = column_time(s, 15),
-        .next_probe_at = column_time(s, 16),
-        .account_id = column_text(s, 17, arena),
-        .is_first = column_integer(s, 18) != 0,
-    };
-    if (!row.all_lines)
-        row.line_ids = words_of(arena, column_text(s, 8, arena), &row.line_count);
-    return row;
+/* Reads the next row of a statement that selects COLUMNS. */
+static bool read_row(struct store *store, struct statement *s, struct arena *arena,
+                     struct store_webhook *row) {
+    const char *line_ids;
+    *row = (struct store_webhook){.line_count = 0};
+    if (!sql_read_row(store, s, arena, TO_TEXT(&row->id), TO_TEXT(&row->user_id),
+                      TO_TEXT(&row->name), TO_TEXT(&row->kind), TO_TEXT(&row->url),
+                      TO_BLOB(&row->sealed_code), TO_TEXT(&row->event_types), TO_TEXT(&row->fields),
+                      TO_TEXT(&line_ids), TO_TEXT(&row->updates), TO_BOOL(&row->splits_messages),
+                      TO_INTEGER(&row->created_at), TO_INTEGER(&row->updated_at),
+                      TO_TIME(&row->paused_at), TO_TIME(&row->failing_since),
+                      TO_TIME(&row->suspended_at), TO_TIME(&row->next_probe_at),
+                      TO_TEXT(&row->account_id), TO_BOOL(&row->is_first)))
+        return false;
+    row->all_lines = !line_ids;
+    if (line_ids)
+        row->line_ids = words_of(arena, line_ids, &row->line_count);
+    return true;
 }
 
-/* Finds the platform's id of a line; lines are never deleted. */
-static const char *phone_number_id_of(struct store *store, struct arena *arena, const char *id) {
-    static struct statement s = {.sql = "SELECT phone_number_id FROM line WHERE id = ?1"};
-    sql_start(store, &s, TEXT(id));
-    if (!sql_row(store, &s))
-        return "";
-    const char *found = column_text(&s, 0, arena);
-    sql_stop(&s);
-    return found;
-}
-
+/* Finds the platform's ids of the webhook's lines, which are never deleted. */
 static void read_lines(struct store *store, struct arena *arena, struct store_webhook *row) {
+    static struct statement s = {.sql = "SELECT phone_number_id FROM line WHERE id = ?1"};
     const char **ids = arena_alloc(arena, row->line_count * sizeof *ids);
-    for (size_t i = 0; i < row->line_count; i++)
-        ids[i] = phone_number_id_of(store, arena, row->line_ids[i]);
+    for (size_t i = 0; i < row->line_count; i++) {
+        ids[i] = "";
+        sql_start(store, &s, TEXT(row->line_ids[i]));
+        sql_read_one(store, &s, arena, TO_TEXT(&ids[i]));
+    }
     row->phone_number_ids = ids;
 }
 
 /* Starts a statement that counts deliveries to the webhook, and returns their number. */
 static int64_t count_deliveries(struct store *store, struct statement *s, const char *id) {
+    int64_t n = 0;
     sql_start(store, s, TEXT(id), INTEGER(STORE_WEBHOOK_MOST));
-    if (!sql_row(store, s))
-        return 0;
-    const int64_t n = column_integer(s, 0);
-    sql_stop(s);
+    sql_read_one(store, s, NULL, TO_INTEGER(&n));
     return n;
 }
 
@@ -109,11 +92,9 @@ static bool find_row(struct store *store, struct arena *arena, const char *user_
         .sql = "SELECT " COLUMNS " FROM webhook w "
                "WHERE w.id = ?2 AND (w.user_id = ?1 OR ?1 IS NULL) AND w.deleted_at IS NULL"};
     sql_start(store, &s, TEXT(user_id), TEXT(id));
-    if (!sql_row(store, &s))
-        return false;
-    *row = read_row(&s, arena);
+    const bool found = read_row(store, &s, arena, row);
     sql_stop(&s);
-    return true;
+    return found;
 }
 
 enum store_result store_find_webhook(struct store *store, struct arena *arena, const char *user_id,
@@ -128,28 +109,24 @@ enum store_result store_find_first_webhook(struct store *store, struct arena *ar
                                            const char *user_id, struct store_webhook *found) {
     static struct statement s = {.sql = "SELECT " COLUMNS
                                         " FROM webhook w WHERE w.id = " WEBHOOK_FIRST};
-    *found = (struct store_webhook){.url = "",
-                                    .paused_at = INT64_MAX,
-                                    .failing_since = INT64_MAX,
-                                    .suspended_at = INT64_MAX,
-                                    .next_probe_at = INT64_MAX};
     sql_start(store, &s, TEXT(user_id));
-    if (sql_row(store, &s)) {
-        *found = read_row(&s, arena);
-        sql_stop(&s);
-    }
+    if (!read_row(store, &s, arena, found))
+        *found = (struct store_webhook){.url = "",
+                                        .paused_at = INT64_MAX,
+                                        .failing_since = INT64_MAX,
+                                        .suspended_at = INT64_MAX,
+                                        .next_probe_at = INT64_MAX};
+    sql_stop(&s);
     return sql_result(store);
 }
 
 static struct store_webhook *read_rows(struct store *store, struct statement *s,
                                        struct arena *arena, size_t *count) {
     struct buffer rows = buffer_in(arena);
-    while (sql_row(store, s)) {
-        const struct store_webhook row = read_row(s, arena);
+    struct store_webhook row;
+    while (read_row(store, s, arena, &row))
         buffer_add(&rows, &row, sizeof row);
-    }
-    *count = rows.n / sizeof(struct store_webhook);
-    return (struct store_webhook *)(void *)rows.p;
+    return buffer_array(&rows, sizeof row, count);
 }
 
 enum store_result store_list_webhooks(struct store *store, struct arena *arena, const char *user_id,
@@ -187,15 +164,10 @@ enum store_result store_list_suspended(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT w.id, u.id, u.email FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
                "WHERE w.suspended_at IS NOT NULL ORDER BY u.email, u.id, w.created_at, w.id"};
-    struct buffer rows = buffer_in(arena);
+    struct store_suspended row;
     sql_start_with(store, &s, NULL, 0);
-    while (sql_row(store, &s)) {
-        const struct store_suspended row = {column_text(&s, 0, arena), column_text(&s, 1, arena),
-                                            column_text(&s, 2, arena)};
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *list = (struct store_suspended *)(void *)rows.p;
-    *count = rows.n / sizeof **list;
+    *list = sql_read_rows(store, &s, arena, &row, count, TO_TEXT(&row.id), TO_TEXT(&row.user_id),
+                          TO_TEXT(&row.email));
     return sql_result(store);
 }
 
@@ -255,12 +227,11 @@ static bool has_room(struct store *store, const struct store_webhook_change *cha
     static struct statement s = {
         .sql = "SELECT count(*), count(CASE WHEN id = ?2 THEN 1 END) FROM webhook "
                "WHERE user_id = ?1 AND deleted_at IS NULL"};
+    int64_t count;
+    bool is_stored;
     sql_start(store, &s, TEXT(change->user_id), TEXT(change->id));
-    if (!sql_row(store, &s))
-        return false;
-    const bool fits = column_integer(&s, 0) < STORE_WEBHOOKS_KEPT || column_integer(&s, 1) != 0;
-    sql_stop(&s);
-    return fits;
+    return sql_read_one(store, &s, NULL, TO_INTEGER(&count), TO_BOOL(&is_stored)) &&
+           (count < STORE_WEBHOOKS_KEPT || is_stored);
 }
 
 enum store_result store_insert_webhook(struct store *store,
@@ -400,23 +371,13 @@ enum store_result store_set_subscribed_fields(struct store *store, const char *u
 
 /* --- the first webhook --- */
 
-enum store_result store_upsert_webhook_config_code(struct store *store, const char *user_id,
-                                                   const struct store_secret *code, int64_t now) {
-    char id[ID_SIZE];
-    while (sql_transact(store))
-        if (lock_webhooks(store, user_id, code) && ensure_first(store, user_id, now, id) &&
-            replace_code(store, id, code, now))
-            store_trail(store, user_id, id);
-    return sql_result(store);
-}
-
 enum store_result store_upsert_webhook_config(struct store *store, const char *user_id,
                                               const char *url, const struct store_secret *code,
                                               int64_t now) {
     char id[ID_SIZE];
     while (sql_transact(store))
         if (lock_webhooks(store, user_id, code) && ensure_first(store, user_id, now, id) &&
-            (!code || replace_code(store, id, code, now)) && set_url(store, id, url, now))
+            (!code || replace_code(store, id, code, now)) && (!url || set_url(store, id, url, now)))
             store_trail(store, user_id, id);
     return sql_result(store);
 }

@@ -4,30 +4,20 @@
 #include "store/event_type.h"
 
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
-                        struct webhook_match **list, size_t *count) {
+                        struct webhook_list *found) {
     static struct statement s = {
         .sql = "SELECT w.id, w.kind = 'forward', w.event_types, w.line_ids, w.fields, "
                "w.updates, w.splits_messages, w.account_id FROM webhook w JOIN \"user\" u ON u.id "
                "= w.user_id "
                "WHERE w.user_id = ?1 AND u.deleted_at IS NULL AND " WEBHOOK_IS_SET
                " ORDER BY w.created_at, w.id"};
-    struct buffer rows = buffer_in(arena);
+    struct webhook_match row;
+    found->user_id = arena_copy(arena, slice_of(user_id));
     sql_start(store, &s, TEXT(user_id));
-    while (sql_row(store, &s)) {
-        const struct webhook_match row = {
-            .id = column_text(&s, 0, arena),
-            .is_forward = column_integer(&s, 1) != 0,
-            .event_types = column_text(&s, 2, arena),
-            .line_ids = column_text(&s, 3, arena),
-            .fields = column_text(&s, 4, arena),
-            .updates = column_text(&s, 5, arena),
-            .splits_messages = column_integer(&s, 6) != 0,
-            .account_id = column_text(&s, 7, arena),
-        };
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *list = (struct webhook_match *)(void *)rows.p;
-    *count = rows.n / sizeof **list;
+    found->list = sql_read_rows(store, &s, arena, &row, &found->count, TO_TEXT(&row.id),
+                                TO_BOOL(&row.is_forward), TO_TEXT(&row.event_types),
+                                TO_TEXT(&row.line_ids), TO_TEXT(&row.fields), TO_TEXT(&row.updates),
+                                TO_BOOL(&row.splits_messages), TO_TEXT(&row.account_id));
     return !sql_failed(store);
 }
 
@@ -41,8 +31,7 @@ bool webhook_match_once(struct store *store, struct buffer *known, const char *u
         }
     if (!user_number_is_locked(user_id))
         sql_lock(store, LOCK_COUNTERS, NULL, &user_id, 1);
-    found->user_id = arena_copy(known->arena, slice_of(user_id));
-    if (!webhook_match_list(store, known->arena, user_id, &found->list, &found->count))
+    if (!webhook_match_list(store, known->arena, user_id, found))
         return false;
     buffer_add(known, found, sizeof *found);
     return true;

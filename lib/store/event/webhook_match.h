@@ -22,16 +22,16 @@ struct webhook_match {
     "AND f.deleted_at IS NULL ORDER BY f.created_at, f.id LIMIT 1)"
 #define WEBHOOK_FIRST WEBHOOK_FIRST_OF("?1")
 
-/* Lists the webhooks of the user, who is not deleted, oldest first. */
-bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
-                        struct webhook_match **list, size_t *count);
-
 /* The webhooks of one user. */
 struct webhook_list {
     const char *user_id;
     struct webhook_match *list;
     size_t count;
 };
+
+/* Lists the webhooks of the user, who is not deleted, oldest first. */
+bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
+                        struct webhook_list *found);
 
 /* The same, but reads them once for each user: `known` has the lists that were read before. The
  * strings stay valid as long as `known`. Locks the user's counters, so that none of the webhooks is

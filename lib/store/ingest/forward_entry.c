@@ -1,8 +1,7 @@
 #include "store/ingest/forward_entry.h"
 
 #include "base/crypto.h"
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 
 /* A user with webhooks of the kind forward, and the accounts of the POST that belong to the user.
  */
@@ -13,7 +12,8 @@ struct receiver {
 
 /* A line that the POST is about, and that belongs to the account that it names. */
 struct known_line {
-    const char *id, *phone_number_id, *waba_id;
+    const char *id;
+    struct forward_place place;
 };
 
 /* An event of the current user. */
@@ -78,18 +78,16 @@ static bool find_user(struct forwarding *f, const char *waba_id, const char **us
     if (!f->is_read_ahead)
         sql_start(f->store, &find_receiver, TEXT(waba_id));
     f->is_read_ahead = false;
-    if (!sql_row(f->store, &find_receiver))
-        return !sql_failed(f->store);
-    *user_id = column_text(&find_receiver, 0, f->arena);
-    add_account(f, *user_id, column_text(&find_receiver, 1, f->arena), waba_id);
-    sql_stop(&find_receiver);
-    return true;
+    const char *account_id;
+    if (sql_read_one(f->store, &find_receiver, f->arena, TO_TEXT(user_id), TO_TEXT(&account_id)))
+        add_account(f, *user_id, account_id, waba_id);
+    return !sql_failed(f->store);
 }
 
 /* Adds the line, unless it is in the list. */
 static void add_line(struct forwarding *f, const char *id, const struct forward_place *place) {
     const struct known_line *lines = (const struct known_line *)(void *)f->lines.p;
-    const struct known_line line = {id, place->phone_number_id, place->waba_id};
+    const struct known_line line = {id, *place};
     for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
         if (strcmp(lines[i].id, id) == 0)
             return;
@@ -103,13 +101,14 @@ static bool find_line(struct forwarding *f, const struct forward_place *place) {
         .sql = "SELECT l.id, l.archived_at IS NOT NULL OR a.waba_id <> ?2 "
                "FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = ?1"};
     sql_start(f->store, &s, TEXT(place->phone_number_id), TEXT(place->waba_id));
-    if (!sql_row(f->store, &s))
+    const char *id;
+    bool is_excluded;
+    if (!sql_read_one(f->store, &s, f->arena, TO_TEXT(&id), TO_BOOL(&is_excluded)))
         return !sql_failed(f->store);
-    if (column_integer(&s, 1))
+    if (is_excluded)
         buffer_add(&f->excluded, place, sizeof *place);
     else
-        add_line(f, column_text(&s, 0, f->arena), place);
-    sql_stop(&s);
+        add_line(f, id, place);
     return true;
 }
 
@@ -136,11 +135,8 @@ static bool is_known(struct forwarding *f) {
     static struct statement s = {.sql = "SELECT 1 FROM platform_post WHERE hash = ?1 "
                                         "UNION ALL SELECT 1 FROM erased_mark WHERE hash = ?1 "
                                         "LIMIT 1"};
-    sql_start(f->store, &s, BLOB(((struct slice){(char *)f->hash, sizeof f->hash})));
-    const bool found = sql_row(f->store, &s);
-    if (found)
-        sql_stop(&s);
-    return found;
+    sql_start(f->store, &s, HASH(f->hash));
+    return sql_has_row(f->store, &s);
 }
 
 /* Inserts the POST before its first event. Waits for another transaction that inserts the same one:
@@ -152,8 +148,7 @@ static bool insert_post(struct forwarding *f) {
     if (*f->post_id)
         return true;
     id_make(f->post_id, "pst_", f->now);
-    if (!sql_run(f->store, &s, TEXT(f->post_id),
-                 BLOB(((struct slice){(char *)f->hash, sizeof f->hash})), BLOB(f->post->body),
+    if (!sql_run(f->store, &s, TEXT(f->post_id), HASH(f->hash), BLOB(f->post->body),
                  INTEGER(f->now)))
         return false;
     f->is_known = !sql_changes(f->store);
@@ -161,10 +156,6 @@ static bool insert_post(struct forwarding *f) {
 }
 
 /* --- the events of one user --- */
-
-static bool is_same_body(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
 
 /* Inserts an event with this body, and adds it to `made`. */
 static bool insert_event(struct forwarding *f, struct store_event *event, const char *parts,
@@ -186,7 +177,7 @@ static bool deliver(struct forwarding *f, struct store_event *event, const char 
     for (size_t i = 0, at = 0; i < count; i++, at++) {
         const struct made *list = (const struct made *)(void *)made->p;
         size_t known = made->n / sizeof *list;
-        while (at < known && !is_same_body(list[at].parts, recipes[i].parts))
+        while (at < known && !is_equal_or_both_null(list[at].parts, recipes[i].parts))
             at++;
         if (at == known && !insert_event(f, event, recipes[i].parts, made))
             return false;
@@ -206,7 +197,7 @@ static struct buffer select_lines(const struct forwarding *f, const char *line_i
     struct buffer selected = buffer_in(f->arena);
     for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
         if (slice_has_word(wanted, ' ', slice_of(lines[i].id)))
-            buffer_add(&selected, &lines[i].phone_number_id, sizeof(char *));
+            buffer_add(&selected, &lines[i].place.phone_number_id, sizeof(char *));
     return selected;
 }
 
@@ -231,11 +222,9 @@ static struct buffer exclude_places(const struct forwarding *f, const struct web
     if (!webhook->account_id || webhook->line_ids)
         return f->excluded;
     buffer_add_slice(&excluded, buffer_slice(&f->excluded));
-    for (size_t i = 0; i < f->lines.n / sizeof *lines; i++) {
-        const struct forward_place place = {lines[i].waba_id, lines[i].phone_number_id};
+    for (size_t i = 0; i < f->lines.n / sizeof *lines; i++)
         if (has_own(webhooks, webhook->account_id, lines[i].id))
-            buffer_add(&excluded, &place, sizeof place);
-    }
+            buffer_add(&excluded, &lines[i].place, sizeof lines[i].place);
     return excluded;
 }
 

@@ -1,31 +1,19 @@
 #include "store/ingest/update_event.h"
 
 #include "store/count/user_number.h"
-#include "store/event/outbox_entry.h"
-#include "store/event/webhook_match.h"
+#include "store/event/event_entry.h"
 
-/* Inserts a delivery for each webhook that wants the event. The event is inserted with the first.
- */
 static bool deliver_event(struct ingest *in, struct store_event *event) {
-    const char *id = NULL;
     struct webhook_list webhooks;
     if (!webhook_match_once(in->store, &in->webhooks, event->user_id, &webhooks))
         return false;
     in->has_many = in->has_many || webhooks.count > in->most_webhooks;
     if (in->has_many)
         return sql_abandon(in->store), false;
-    for (size_t i = 0; i < webhooks.count; i++) {
-        const struct webhook_match *webhook = &webhooks.list[i];
-        if (!webhook_match_event(webhook, event->type, event->line_id))
-            continue;
-        if (!id &&
-            !outbox_add(in->store, in->arena, event, id = ingest_id(in, "evt_"), in->write, NULL))
-            return false;
-        if (!outbox_deliver(in->store, event, id, webhook->id, event->contact.id))
-            return false;
-    }
-    in->events += id != NULL;
-    return true;
+    if (!event_entry_is_wanted(&webhooks, event->type, event->line_id))
+        return true;
+    in->events++;
+    return event_entry_add(in->store, in->arena, &webhooks, event, event->contact.id, in->write);
 }
 
 bool update_event_add(struct ingest *in, struct store_event *event, const struct contact *contact,
@@ -60,8 +48,7 @@ static bool find(struct ingest *in, const char *contact_id, const char *source, 
     if (!in->is_lead_read_ahead || strcmp(source, new_contact) != 0)
         sql_start(in->store, &find_lead, TEXT(contact_id), TEXT(source));
     in->is_lead_read_ahead = false;
-    if ((*is_found = sql_row(in->store, &find_lead)))
-        sql_stop(&find_lead);
+    *is_found = sql_has_row(in->store, &find_lead);
     return !sql_failed(in->store);
 }
 

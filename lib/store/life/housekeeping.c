@@ -3,7 +3,7 @@
 #include "engine/row.h"
 #include "store/campaign.h"
 #include "store/chore.h"
-#include "store/event/outbox_entry.h"
+#include "store/event/event_entry.h"
 #include "store/heartbeat.h"
 #include "store/idempotency_key.h"
 #include "store/logins.h"
