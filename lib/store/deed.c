@@ -36,11 +36,8 @@ static void read_object(struct store *store, struct store_deed *deed, const char
         if (!slice_starts(slice_of(object_id), slice_of(kinds[i].prefix)))
             continue;
         sql_start(store, s, TEXT(object_id));
-        if (sql_row(store, s)) {
-            deed->object = (struct deed_object){column_text(s, 0, deed->arena),
-                                                column_text(s, 1, deed->arena)};
-            sql_stop(s);
-        }
+        sql_read_one(store, s, deed->arena, TO_TEXT(&deed->object.name),
+                     TO_TEXT(&deed->object.email));
     }
 }
 
@@ -106,20 +103,6 @@ enum store_result store_leave_trail(struct store *store, const char *user_id,
     "FROM trail WHERE user_id = ?1 AND id < ?2 "
 #define NEWEST "ORDER BY id DESC LIMIT ?3"
 
-static struct store_trail_row read_row(struct statement *s, struct arena *arena) {
-    return (struct store_trail_row){
-        .id = column_text(s, 0, arena),
-        .at = column_integer(s, 1),
-        .actor = column_text(s, 2, arena),
-        .actor_name = column_text(s, 3, arena),
-        .action = column_text(s, 4, arena),
-        .object_id = column_text(s, 5, arena),
-        .details = column_text(s, 6, arena),
-        .address = column_text(s, 7, arena),
-        .request_id = column_text(s, 8, arena),
-    };
-}
-
 enum { SHARED = 3, CONDITIONS = 3 }; /* parameters of each statement, and of the conditions */
 
 /* The index of the first condition, which an index answers: object, actor or action. */
@@ -144,15 +127,13 @@ enum store_result store_list_trail(struct store *store, struct arena *arena,
         INTEGER((int64_t)filter->limit)};
     const size_t first = first_condition(filter), used = CONDITIONS - first;
     struct statement *s = &statements[first];
-    struct buffer found = buffer_in(arena);
+    struct store_trail_row row;
     memcpy(parameters + SHARED, conditions + first, used * sizeof *conditions);
     sql_start_with(store, s, parameters, SHARED + used);
-    while (sql_row(store, s)) {
-        const struct store_trail_row row = read_row(s, arena);
-        buffer_add(&found, &row, sizeof row);
-    }
-    *rows = (struct store_trail_row *)(void *)found.p;
-    *count = found.n / sizeof **rows;
+    *rows = sql_read_rows(store, s, arena, &row, count, TO_TEXT(&row.id), TO_INTEGER(&row.at),
+                          TO_TEXT(&row.actor), TO_TEXT(&row.actor_name), TO_TEXT(&row.action),
+                          TO_TEXT(&row.object_id), TO_TEXT(&row.details), TO_TEXT(&row.address),
+                          TO_TEXT(&row.request_id));
     return sql_result(store);
 }
 

@@ -14,9 +14,8 @@ static bool upsert_key(struct store *store, const struct store_idempotency_key *
                "request_id = excluded.request_id, status = NULL, answer = NULL, is_sealed = 0, "
                "wamid = NULL, wa_id = NULL, created_at = excluded.created_at WHERE "
                "idempotency.created_at < ?7"};
-    struct slice fingerprint = {(char *)found->fingerprint, sizeof found->fingerprint};
     if (!sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(found->route),
-                 BLOB(fingerprint), TEXT(found->request_id), INTEGER(now),
+                 HASH(found->fingerprint), TEXT(found->request_id), INTEGER(now),
                  INTEGER(now - IDEMPOTENCY_KEPT_MS)))
         return false;
     found->is_new = sql_changes(store) > 0;
@@ -31,21 +30,17 @@ static void read_row(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT fingerprint, request_id, status, answer, created_at, wamid, wa_id, route, "
                "is_sealed FROM idempotency WHERE user_id = ?1 AND key = ?2"};
+    struct slice fingerprint;
+    const char *request_id;
     sql_start(store, &s, TEXT(key->user_id), TEXT(key->key));
-    if (!sql_row(store, &s))
+    if (!sql_read_one(store, &s, arena, TO_BLOB(&fingerprint), TO_TEXT(&request_id),
+                      TO_INT(&found->status), TO_BLOB(&found->answer),
+                      TO_INTEGER(&found->started_at), TO_TEXT(&found->wamid),
+                      TO_TEXT(&found->wa_id), TO_TEXT(&found->route), TO_BOOL(&found->is_sealed)))
         return;
-    const char *request_id = column_text(&s, 1, arena);
     found->is_new = strcmp(found->request_id, request_id) == 0;
-    memcpy(found->fingerprint, column_blob(&s, 0, arena).p, sizeof found->fingerprint);
+    memcpy(found->fingerprint, fingerprint.p, sizeof found->fingerprint);
     snprintf(found->request_id, ID_SIZE, "%s", request_id);
-    found->status = (int)column_integer(&s, 2);
-    found->answer = column_blob(&s, 3, arena);
-    found->started_at = column_integer(&s, 4);
-    found->wamid = column_text(&s, 5, arena);
-    found->wa_id = column_text(&s, 6, arena);
-    found->route = column_text(&s, 7, arena);
-    found->is_sealed = column_integer(&s, 8) != 0;
-    sql_stop(&s);
 }
 
 enum store_result store_insert_idempotency_key(struct store *store, struct arena *arena,
@@ -79,9 +74,8 @@ enum store_result store_update_idempotency_key(struct store *store,
         .sql = "UPDATE idempotency SET fingerprint = ?4, status = ?5, answer = ?6 "
                "WHERE user_id = ?1 AND key = ?2 AND request_id = ?3"};
     while (sql_transact(store))
-        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id),
-                BLOB(((struct slice){(const char *)fingerprint, 32})), INTEGER(status),
-                BLOB(answer));
+        sql_run(store, &s, TEXT(key->user_id), TEXT(key->key), TEXT(request_id), HASH(fingerprint),
+                INTEGER(status), BLOB(answer));
     return sql_result(store);
 }
 

@@ -4,19 +4,13 @@
 #include "store/deed.h"
 
 struct line line_of_row(struct statement *s, int first, struct arena *arena) {
-    return (struct line){
-        .id = column_text(s, first, arena),
-        .account_id = column_text(s, first + 1, arena),
-        .phone_number_id = column_text(s, first + 2, arena),
-        .phone_number = column_text(s, first + 3, arena),
-        .name = column_text(s, first + 4, arena),
-        .platform_type = column_text(s, first + 5, arena),
-        .is_registered = column_integer(s, first + 6) != 0,
-        .is_coexisting = column_integer(s, first + 7) != 0,
-        .created_at = column_integer(s, first + 8),
-        .archived_at = column_time(s, first + 9),
-        .send_rate = column_integer(s, first + 10),
-    };
+    struct line line = {.is_primary = false};
+    sql_copy_row(s, first, arena, TO_TEXT(&line.id), TO_TEXT(&line.account_id),
+                 TO_TEXT(&line.phone_number_id), TO_TEXT(&line.phone_number), TO_TEXT(&line.name),
+                 TO_TEXT(&line.platform_type), TO_BOOL(&line.is_registered),
+                 TO_BOOL(&line.is_coexisting), TO_INTEGER(&line.created_at),
+                 TO_TIME(&line.archived_at), TO_INTEGER(&line.send_rate));
+    return line;
 }
 
 #define LINES                                                                                      \
@@ -49,8 +43,7 @@ enum store_result store_list_lines(struct store *store, struct arena *arena,
             (!filter->view || view_has_line(filter->view, line.id)))
             buffer_add(&rows, &line, sizeof line);
     }
-    *lines = (struct line *)(void *)rows.p;
-    *count = rows.n / sizeof **lines;
+    *lines = buffer_array(&rows, sizeof **lines, count);
     return sql_result(store);
 }
 
@@ -73,12 +66,11 @@ static bool is_owned(struct store *store, const char *user_id, const char *line_
     static struct statement s = {.sql =
                                      "SELECT l.archived_at FROM line l JOIN account a "
                                      "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
+    int64_t archived_at = INT64_MAX;
     sql_start(store, &s, TEXT(line_id), TEXT(user_id));
-    if (!sql_row(store, &s))
-        return false;
-    *is_archived = !column_is_null(&s, 0);
-    sql_stop(&s);
-    return true;
+    const bool found = sql_read_one(store, &s, NULL, TO_TIME(&archived_at));
+    *is_archived = archived_at != INT64_MAX;
+    return found;
 }
 
 static bool write_change(struct store *store, const char *user_id, const char *line_id,

@@ -98,14 +98,10 @@ bool stored_message_find(struct ingest *in, const char *wamid, struct stored_mes
     const struct erased_mark mark = erased_mark_of(in->arena, in->owner.account_id, wamid);
     *known = (struct stored_message){0};
     sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid), BLOB(erased_mark_slice(&mark)));
-    if (!sql_row(in->store, &s))
-        return !sql_failed(in->store);
-    known->is_erased = !column_id(&s, 0, known->id);
-    column_id(&s, 1, known->contact_id);
-    column_id(&s, 2, known->thread_id);
-    known->is_history = column_integer(&s, 3) != 0;
-    sql_stop(&s);
-    return true;
+    known->is_erased = sql_read_one(in->store, &s, NULL, TO_ID(known->id), TO_ID(known->contact_id),
+                                    TO_ID(known->thread_id), TO_BOOL(&known->is_history)) &&
+                       !known->id[0];
+    return !sql_failed(in->store);
 }
 
 /* Reads the contact, which is locked; its id is NULL if the message is of another one now. */
@@ -117,11 +113,10 @@ static bool read_contact(struct ingest *in, const struct stored_message *known,
                "AND t.id = ?3 AND t.contact_id = c.id)"};
     *contact = (struct contact){0};
     sql_start(in->store, &s, TEXT(known->contact_id), TEXT(known->id), TEXT(known->thread_id));
-    if (!sql_row(in->store, &s))
-        return !sql_failed(in->store);
-    *contact = contact_of_row(&s, 0, in->arena);
+    if (sql_row(in->store, &s))
+        *contact = contact_of_row(&s, 0, in->arena);
     sql_stop(&s);
-    return true;
+    return !sql_failed(in->store);
 }
 
 bool stored_message_find_locked(struct ingest *in, const char *wamid, struct stored_message *known,

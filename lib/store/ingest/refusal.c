@@ -26,12 +26,11 @@ static bool check_room(struct store *store, size_t size, int64_t now, bool *has_
         .sql = "SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM webhook_refusal"};
     if (!sql_run(store, &delete_old, INTEGER(now - kept)))
         return false;
+    int64_t refusals, bytes;
     sql_start_with(store, &count, NULL, 0);
-    if (!sql_row(store, &count))
+    if (!sql_read_one(store, &count, NULL, TO_INTEGER(&refusals), TO_INTEGER(&bytes)))
         return false;
-    *has_room = column_integer(&count, 0) < MOST_REFUSALS &&
-                column_integer(&count, 1) + (int64_t)size <= MOST_BYTES;
-    sql_stop(&count);
+    *has_room = refusals < MOST_REFUSALS && bytes + (int64_t)size <= MOST_BYTES;
     return true;
 }
 
@@ -60,31 +59,18 @@ enum store_result store_upsert_refusal(struct store *store, const char *id, cons
 }
 
 #define REFUSAL_COLUMNS "id, reason, size, coalesce(updates, -1), count, first_at, last_at"
-
-static struct store_refusal read_refusal(struct statement *s, struct arena *arena) {
-    return (struct store_refusal){
-        .id = column_text(s, 0, arena),
-        .reason = column_text(s, 1, arena),
-        .size = column_integer(s, 2),
-        .updates = column_integer(s, 3),
-        .count = column_integer(s, 4),
-        .first_at = column_integer(s, 5),
-        .last_at = column_integer(s, 6),
-    };
-}
+#define TO_REFUSAL(row)                                                                            \
+    TO_TEXT(&(row)->id), TO_TEXT(&(row)->reason), TO_INTEGER(&(row)->size),                        \
+        TO_INTEGER(&(row)->updates), TO_INTEGER(&(row)->count), TO_INTEGER(&(row)->first_at),      \
+        TO_INTEGER(&(row)->last_at)
 
 enum store_result store_list_refusals(struct store *store, struct arena *arena,
                                       struct store_refusal **refusals, size_t *count) {
     static struct statement s = {.sql = "SELECT " REFUSAL_COLUMNS " FROM webhook_refusal "
                                         "ORDER BY last_at DESC"};
-    struct buffer rows = buffer_in(arena);
-    *count = 0;
+    struct store_refusal row = {.body = {NULL, 0}};
     sql_start_with(store, &s, NULL, 0);
-    for (; sql_row(store, &s); ++*count) {
-        struct store_refusal row = read_refusal(&s, arena);
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *refusals = (struct store_refusal *)(void *)rows.p;
+    *refusals = sql_read_rows(store, &s, arena, &row, count, TO_REFUSAL(&row));
     return sql_result(store);
 }
 
@@ -93,14 +79,8 @@ enum store_result store_find_refusal(struct store *store, struct arena *arena, c
     static struct statement s = {.sql = "SELECT " REFUSAL_COLUMNS ", body FROM webhook_refusal "
                                         "WHERE id = ?1"};
     sql_start(store, &s, TEXT(id));
-    if (!sql_row(store, &s)) {
-        enum store_result result = sql_result(store);
-        return result == STORE_OK ? STORE_NOT_FOUND : result;
-    }
-    *refusal = read_refusal(&s, arena);
-    refusal->body = column_blob(&s, 7, arena);
-    sql_stop(&s);
-    return sql_result(store);
+    return sql_found(store,
+                     sql_read_one(store, &s, arena, TO_REFUSAL(refusal), TO_BLOB(&refusal->body)));
 }
 
 enum store_result store_delete_refusal(struct store *store, const char *id) {
@@ -119,20 +99,11 @@ enum store_result store_list_foreign_wabas(struct store *store, struct arena *ar
                "FROM foreign_waba f JOIN line l ON l.id = f.line_id "
                "JOIN account a ON a.id = l.account_id WHERE f.last_at >= ?1 "
                "ORDER BY f.last_at DESC"};
-    struct buffer rows = buffer_in(arena);
-    *count = 0;
+    struct store_foreign row;
     sql_start(store, &s, INTEGER(since));
-    for (; sql_row(store, &s); ++*count) {
-        struct store_foreign row = {
-            .phone_number_id = column_text(&s, 0, arena),
-            .own_waba_id = column_text(&s, 1, arena),
-            .waba_id = column_text(&s, 2, arena),
-            .count = column_integer(&s, 3),
-            .first_at = column_integer(&s, 4),
-            .last_at = column_integer(&s, 5),
-        };
-        buffer_add(&rows, &row, sizeof row);
-    }
-    *foreign = (struct store_foreign *)(void *)rows.p;
+    *foreign =
+        sql_read_rows(store, &s, arena, &row, count, TO_TEXT(&row.phone_number_id),
+                      TO_TEXT(&row.own_waba_id), TO_TEXT(&row.waba_id), TO_INTEGER(&row.count),
+                      TO_INTEGER(&row.first_at), TO_INTEGER(&row.last_at));
     return sql_result(store);
 }

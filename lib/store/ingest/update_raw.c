@@ -114,17 +114,9 @@ static bool find_template(struct ingest *in, const struct update_template *updat
     *row = (struct template_row){0};
     sql_start(in->store, &s, TEXT(in->owner.account_id), TEXT(update->name),
               TEXT(update->language));
-    if (!sql_row(in->store, &s))
-        return !sql_failed(in->store);
-    *row = (struct template_row){
-        .template_id = column_text(&s, 0, in->arena),
-        .status = column_text(&s, 1, in->arena),
-        .category = column_text(&s, 2, in->arena),
-        .reason = column_text(&s, 3, in->arena),
-        .quality = column_text(&s, 4, in->arena),
-    };
-    sql_stop(&s);
-    return true;
+    sql_read_one(in->store, &s, in->arena, TO_TEXT(&row->template_id), TO_TEXT(&row->status),
+                 TO_TEXT(&row->category), TO_TEXT(&row->reason), TO_TEXT(&row->quality));
+    return !sql_failed(in->store);
 }
 
 /* SQL: what was reported is not older than what the row has. */

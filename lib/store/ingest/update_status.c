@@ -45,11 +45,7 @@ static bool read_shown(struct ingest *in, const char *message_id, struct shown *
                                         "AND direction = 'out'"};
     *shown = (struct shown){0};
     sql_start(in->store, &s, TEXT(message_id));
-    if (sql_row(in->store, &s)) {
-        shown->status = column_text(&s, 0, in->arena);
-        shown->error = column_blob(&s, 1, in->arena);
-        sql_stop(&s);
-    }
+    sql_read_one(in->store, &s, in->arena, TO_TEXT(&shown->status), TO_BLOB(&shown->error));
     return !sql_failed(in->store);
 }
 
@@ -185,16 +181,15 @@ static bool read_sent(struct ingest *in, const char *message_id, struct sent *se
                "CASE WHEN source IN ('api', 'status') THEN 0 ELSE 1 END "
                "FROM message WHERE id = ?1"};
     sql_start(in->store, &s, TEXT(message_id));
-    if (!sql_row(in->store, &s))
+    int64_t own_at, status_at;
+    bool has_dated_status, is_reported;
+    if (!sql_read_one(in->store, &s, in->arena, TO_TEXT(&sent->recipient.phone),
+                      TO_TEXT(&sent->recipient.bsuid), TO_TIME(&own_at), TO_TIME(&status_at),
+                      TO_BOOL(&has_dated_status), TO_BOOL(&is_reported)))
         return !sql_failed(in->store);
-    sent->recipient.phone = column_text(&s, 0, in->arena);
-    sent->recipient.bsuid = column_text(&s, 1, in->arena);
-    for (int column = 2; column < 4; column++) {
-        const int64_t at = column_time(&s, column);
-        sent->at = at < sent->at ? at : sent->at;
-    }
-    sent->is_dated = column_integer(&s, 4) != 0 || column_integer(&s, 5) != 0;
-    sql_stop(&s);
+    sent->at = own_at < sent->at ? own_at : sent->at;
+    sent->at = status_at < sent->at ? status_at : sent->at;
+    sent->is_dated = has_dated_status || is_reported;
     return true;
 }
 
@@ -241,8 +236,7 @@ static bool find_same_status(struct ingest *in, const struct store_update *updat
                "AND recipient = ?3 AND body = ?4"};
     sql_start(in->store, &s, TEXT(message_id), TEXT(update->status.status),
               TEXT(update->status.recipient), BLOB(update->body));
-    if ((*is_same = sql_row(in->store, &s)))
-        sql_stop(&s);
+    *is_same = sql_has_row(in->store, &s);
     return !sql_failed(in->store);
 }
 

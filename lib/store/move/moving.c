@@ -114,11 +114,8 @@ static void read_mark(struct moving *m, struct end *end) {
     if (!end->mover->has_mark(end->store))
         return;
     sql_start_with(end->store, s, NULL, 0);
-    if (!sql_row(end->store, s))
-        return;
-    end->mark = (struct mark){column_text(s, 0, m->arena), column_text(s, 1, m->arena),
-                              column_text(s, 2, m->arena)};
-    sql_stop(s);
+    sql_read_one(end->store, s, m->arena, TO_TEXT(&end->mark.id), TO_TEXT(&end->mark.role),
+                 TO_TEXT(&end->mark.other));
 }
 
 /* Writes the only mark, within the open transaction. */
@@ -540,9 +537,7 @@ static bool compare_table(struct moving *m, size_t i) {
     const struct copied *copied = &m->copied[i];
     int64_t rows = -1;
     sql_start_with(side->store, &side->count, NULL, 0);
-    if (sql_row(side->store, &side->count))
-        rows = column_integer(&side->count, 0);
-    sql_stop(&side->count);
+    sql_read_one(side->store, &side->count, NULL, TO_INTEGER(&rows));
     if (!is_well(m))
         return false;
     if (rows != copied->rows)
