@@ -20,18 +20,12 @@ static bool find_contact(struct store *store, const char *id, char found[ID_SIZE
         .sql = "SELECT id, account_id FROM contact WHERE id = ?1 UNION ALL "
                "SELECT contact_id, account_id FROM contact_merge WHERE merged_id = ?1 LIMIT 1"};
     sql_start(store, &s, TEXT(id));
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, found);
-    column_id(&s, 1, account_id);
-    sql_stop(&s);
-    return true;
+    return sql_read_one(store, &s, NULL, TO_ID(found), TO_ID(account_id));
 }
 
 static bool has_read_contact(const struct signs *signs, const char *id) {
-    const struct contact *contacts = (const struct contact *)(const void *)signs->contacts.p;
-    for (size_t i = 0; i < signs->contacts.n / sizeof *contacts; i++)
-        if (strcmp(contacts[i].id, id) == 0)
+    for (size_t i = 0; i < signs->contact_count; i++)
+        if (strcmp(signs->contacts[i].id, id) == 0)
             return true;
     return false;
 }
@@ -96,8 +90,7 @@ static void list_identities(const struct regroup *r, struct store_contact_split 
         const struct store_shown_identity shown = shown_of(r, &g->signs[i]);
         buffer_add(&rows, &shown, sizeof shown);
     }
-    split->identities = (const struct store_shown_identity *)(const void *)rows.p;
-    split->identity_count = rows.n / sizeof *split->identities;
+    split->identities = buffer_array(&rows, sizeof *split->identities, &split->identity_count);
 }
 
 /* Whether the contact has the identity, and another one. */
@@ -163,7 +156,8 @@ static void refuse_changes(struct regroup *r, struct store_contact_split *split,
             !is_of_contact(r, joint.from, split->remaining_id) ||
             !is_of_contact(r, joint.to, split->remaining_id))
             continue;
-        signs_refuse_change(&r->signs, i, split->now);
+        g->changes[i].refused_at = split->now;
+        g->changes[i].is_changed = true;
         split->refused++;
     }
     grouping_make(g);

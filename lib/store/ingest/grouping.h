@@ -49,11 +49,20 @@ struct change_sign {
 struct grouping {
     struct sign *signs;
     size_t sign_count;
-    const struct change_sign *changes;
+    struct change_sign *changes;
     size_t change_count;
 };
 
 #define NO_SIGN SIZE_MAX
+
+/* The identities under which a person is shown; a parent BSUID alone is one. "": none. */
+static inline const char *sign_phone(const struct contact *who) {
+    return who->phone ? who->phone : "";
+}
+
+static inline const char *sign_bsuid(const struct contact *who) {
+    return who->bsuid ? who->bsuid : who->parent_bsuid ? who->parent_bsuid : "";
+}
 
 static inline int64_t position_of(int64_t at) {
     return 2 * at;

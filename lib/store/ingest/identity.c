@@ -12,10 +12,6 @@
 #include "store/inbox/change.h"
 #include "store/ingest/regroup.h"
 
-static const char *or_none(const char *text) {
-    return text ? text : "";
-}
-
 static struct regroup start(const struct occasion *o, const char *reason) {
     return (struct regroup){
         .merge = {.store = o->store,
@@ -43,10 +39,6 @@ static struct statement find_known = {
            "ON c.id = s.contact_id WHERE s.account_id = ?1 AND s.phone = ?2 AND s.bsuid = ?3 "
            "ORDER BY s.since DESC LIMIT 1"};
 
-static const char *bsuid_of(const struct contact *who) {
-    return or_none(who->bsuid ? who->bsuid : who->parent_bsuid);
-}
-
 static struct statement lock_known = {
     .takes_lock = true,
     .sql =
@@ -54,13 +46,13 @@ static struct statement lock_known = {
         "WHERE s.account_id = ?2 AND s.phone = ?3 AND s.bsuid = ?4 ORDER BY s.since DESC LIMIT 1"};
 
 static void start_known(const struct occasion *o, const struct contact *who) {
-    sql_start(o->store, &find_known, TEXT(o->account_id), TEXT(or_none(who->phone)),
-              TEXT(bsuid_of(who)));
+    sql_start(o->store, &find_known, TEXT(o->account_id), TEXT(sign_phone(who)),
+              TEXT(sign_bsuid(who)));
 }
 
 void identity_read_ahead(struct occasion *o, const struct contact *who) {
-    const struct parameter sign[] = {TEXT(o->account_id), TEXT(or_none(who->phone)),
-                                     TEXT(bsuid_of(who))};
+    const struct parameter sign[] = {TEXT(o->account_id), TEXT(sign_phone(who)),
+                                     TEXT(sign_bsuid(who))};
     o->is_read_ahead = sql_reads_ahead(o->store);
     if (!o->is_read_ahead)
         return;
@@ -72,15 +64,13 @@ void identity_read_ahead(struct occasion *o, const struct contact *who) {
 static bool read_known(const struct occasion *o, const struct contact *who, bool is_started,
                        struct known *known) {
     struct statement *s = &find_known;
-    *known = (struct known){.sign = {.phone = or_none(who->phone), .bsuid = bsuid_of(who)}};
+    *known = (struct known){.sign = {.phone = sign_phone(who), .bsuid = sign_bsuid(who)}};
     if (!is_started)
         start_known(o, who);
-    if (!sql_row(o->store, s))
+    if (!sql_read_row(o->store, s, o->arena, TO_INTEGER(&known->sign.first_at),
+                      TO_INTEGER(&known->sign.last_at), TO_TEXT(&known->sign.parent),
+                      TO_INTEGER(&known->sign.since)))
         return !sql_failed(o->store);
-    known->sign.first_at = column_integer(s, 0);
-    known->sign.last_at = column_integer(s, 1);
-    known->sign.parent = column_text(s, 2, o->arena);
-    known->sign.since = column_integer(s, 3);
     known->contact = contact_of_row(s, 4, o->arena);
     sql_stop(s);
     return true;
@@ -170,7 +160,6 @@ bool identity_resolve(const struct occasion *o, const struct contact *who,
  * owner at its beginning or end. */
 static bool has_payload(const struct regroup *r, const struct sign *s, bool *has) {
     const struct grouping *g = &r->signs.grouping;
-    const struct contact *contacts = (const struct contact *)(const void *)r->signs.contacts.p;
     const struct message_filter filter = {.phone = s->phone,
                                           .begin = s->since,
                                           .end = grouping_boundary_after(g, s->phone, s->since)};
@@ -180,8 +169,8 @@ static bool has_payload(const struct regroup *r, const struct sign *s, bool *has
         *has = (strcmp(c->new_phone, s->phone) == 0 && position_of(c->at) == filter.begin) ||
                (strcmp(c->old_phone, s->phone) == 0 && position_of(c->at) + 1 == filter.end);
     }
-    for (size_t i = 0; !*has && i < r->signs.contacts.n / sizeof *contacts; i++)
-        if (!message_exists(&r->merge, contacts[i].id, &filter, has))
+    for (size_t i = 0; !*has && i < r->signs.contact_count; i++)
+        if (!message_exists(&r->merge, r->signs.contacts[i].id, &filter, has))
             return false;
     return true;
 }
@@ -205,13 +194,12 @@ bool identity_change(const struct occasion *o, const struct contact *before,
                                  after->phone,  after->bsuid,  after->parent_bsuid};
     struct regroup r = start(o, reason);
     struct contact contact;
-    const struct change_sign change = {
-        .at = o->at,
-        .old_phone = or_none(before->phone),
-        .old_bsuid = or_none(before->bsuid ? before->bsuid : before->parent_bsuid),
-        .new_phone = or_none(after->phone),
-        .new_bsuid = or_none(after->bsuid ? after->bsuid : after->parent_bsuid),
-        .is_changed = true};
+    const struct change_sign change = {.at = o->at,
+                                       .old_phone = sign_phone(before),
+                                       .old_bsuid = sign_bsuid(before),
+                                       .new_phone = sign_phone(after),
+                                       .new_bsuid = sign_bsuid(after),
+                                       .is_changed = true};
     size_t old;
     bool is_known;
     if (!*change.new_phone && !*change.new_bsuid)

@@ -22,7 +22,7 @@
 #include "engine/tally.h"
 #include "store/event/webhook_match.h"
 #include "store/ingest/forward_entry.h"
-#include "store/ingest/update_owner.h"
+#include "store/ingest/ingest_update.h"
 
 enum { PART = 100 }; /* updates within a savepoint */
 

@@ -17,6 +17,13 @@ struct update_owner {
     bool is_archived;
 };
 
+/* Consecutive updates with the same owner: those before the index `end` that are in no run before.
+ */
+struct update_run {
+    struct update_owner owner;
+    size_t end;
+};
+
 /* A payload in progress, with the owner of the current update. */
 struct ingest {
     struct store *store;
@@ -34,6 +41,17 @@ struct ingest {
     const struct update_run *run; /* of the current update */
     bool is_lead_read_ahead;
 };
+
+/* Finds the owners of all updates: the line, or the account where an update names no line. user_id
+ * stays NULL when there is no such line or account. Adds the runs to `runs`. */
+bool update_owner_find_all(struct ingest *in, const struct store_update *updates, size_t count,
+                           struct buffer *runs);
+
+/* Locks what the updates name before anything of it is read, account by account in the order of
+ * their ids, so that payloads with the same names wait for each other in the same order. `runs` has
+ * `count` elements. Resets `in->arena`. */
+void update_lock_all(struct ingest *in, const struct store_update *updates,
+                     const struct update_run *runs, size_t count);
 
 /* Returns a new id, in `in->arena`. */
 const char *ingest_id(struct ingest *in, const char *prefix);

@@ -28,25 +28,17 @@ static size_t sign_count(const struct regroup *r) {
     return r->signs.grouping.sign_count;
 }
 
-static struct member *members_of(const struct regroup *r) {
-    return (struct member *)(void *)r->members.p;
-}
-
-static size_t member_count(const struct regroup *r) {
-    return r->members.n / sizeof(struct member);
-}
-
 static struct member *member_with(const struct regroup *r, const char *id) {
-    for (size_t i = 0; i < member_count(r); i++)
-        if (is_set_and_equal(members_of(r)[i].is.id, id))
-            return &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++)
+        if (is_set_and_equal(r->members[i].is.id, id))
+            return &r->members[i];
     return NULL;
 }
 
 static struct member *member_of_group(const struct regroup *r, size_t group) {
-    for (size_t i = 0; i < member_count(r); i++)
-        if (members_of(r)[i].group == group)
-            return &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++)
+        if (r->members[i].group == group)
+            return &r->members[i];
     return NULL;
 }
 
@@ -65,14 +57,16 @@ static int compare_age(const void *a, const void *b) {
 }
 
 static void add_members(struct regroup *r) {
-    const struct contact *contacts = (const struct contact *)(const void *)r->signs.contacts.p;
-    r->members = buffer_in(r->merge.arena);
-    for (size_t i = 0; i < r->signs.contacts.n / sizeof *contacts; i++) {
-        const struct member member = {.is = contacts[i], .wanted = contacts[i], .group = NO_SIGN};
-        buffer_add(&r->members, &member, sizeof member);
+    const struct signs *signs = &r->signs;
+    r->members =
+        arena_alloc(r->merge.arena, (signs->contact_count + sign_count(r)) * sizeof *r->members);
+    for (r->member_count = 0; r->member_count < signs->contact_count; r->member_count++) {
+        const struct contact *contact = &signs->contacts[r->member_count];
+        r->members[r->member_count] =
+            (struct member){.is = *contact, .wanted = *contact, .group = NO_SIGN};
     }
-    if (member_count(r) > 1)
-        qsort(members_of(r), member_count(r), sizeof(struct member), compare_age);
+    if (r->member_count > 1)
+        qsort(r->members, r->member_count, sizeof *r->members, compare_age);
 }
 
 /* The contact's sign that was shown first, of a group without another contact if it has one. */
@@ -93,10 +87,10 @@ static size_t first_sign(const struct regroup *r, const struct member *member, b
 
 /* An older contact chooses before a younger one. */
 static void choose_groups(struct regroup *r) {
-    for (size_t i = 0; i < member_count(r); i++) {
-        const size_t sign = first_sign(r, &members_of(r)[i], true);
+    for (size_t i = 0; i < r->member_count; i++) {
+        const size_t sign = first_sign(r, &r->members[i], true);
         if (sign != NO_SIGN)
-            members_of(r)[i].group = sign_at(r, sign)->group;
+            r->members[i].group = sign_at(r, sign)->group;
     }
 }
 
@@ -132,7 +126,7 @@ static bool make_member(struct regroup *r, size_t group) {
     member.is.account_id = r->merge.account_id;
     member.is.created_at = r->merge.now;
     member.wanted = member.is;
-    buffer_add(&r->members, &member, sizeof member);
+    r->members[r->member_count++] = member;
     return true;
 }
 
@@ -150,8 +144,8 @@ static void set_targets(struct regroup *r) {
     for (size_t i = 0; i < sign_count(r); i++)
         if (!sign_at(r, i)->is_gone)
             r->targets[i] = member_of_group(r, sign_at(r, i)->group)->is.id;
-    for (size_t i = 0; i < member_count(r); i++) {
-        struct member *member = &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++) {
+        struct member *member = &r->members[i];
         const size_t sign = first_sign(r, member, false);
         if (member->group == NO_SIGN && sign != NO_SIGN)
             member->into = r->targets[sign];
@@ -193,9 +187,9 @@ static bool is_latest(const struct regroup *r, size_t group) {
 
 static void set_profile(const struct regroup *r, struct member *member) {
     struct contact *c = &member->wanted;
-    for (size_t i = 0; i < member_count(r); i++)
-        if (is_set_and_equal(members_of(r)[i].into, member->is.id))
-            contact_set_profile(c, c, &members_of(r)[i].is);
+    for (size_t i = 0; i < r->member_count; i++)
+        if (is_set_and_equal(r->members[i].into, member->is.id))
+            contact_set_profile(c, c, &r->members[i].is);
     if (!r->who || sign_at(r, r->own)->group != member->group)
         return;
     const bool is_new = is_latest(r, member->group);
@@ -206,8 +200,8 @@ static void set_profile(const struct regroup *r, struct member *member) {
  * not shown. */
 static const char *blank_identity(const struct regroup *r, const struct member *member,
                                   bool is_phone) {
-    for (size_t i = 0; i < member_count(r); i++) {
-        const struct member *other = &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++) {
+        const struct member *other = &r->members[i];
         const char *identity = is_phone ? other->is.phone : other->is.bsuid;
         if (identity && !is_shown(r, identity) &&
             (other == member || is_set_and_equal(other->into, member->is.id)))
@@ -231,8 +225,8 @@ static void set_wanted(const struct regroup *r, struct member *member) {
 
 /* A phone that the platform has not shown is of one contact only. */
 static void drop_doubles(const struct regroup *r, struct member *member) {
-    for (size_t i = 0; i < member_count(r); i++) {
-        const struct member *other = &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++) {
+        const struct member *other = &r->members[i];
         if (other == member || other->into || other->group == NO_SIGN)
             continue;
         if (member->group == NO_SIGN && is_set_and_equal(other->wanted.phone, member->wanted.phone))
@@ -259,8 +253,8 @@ static bool is_different(const struct member *member) {
 static bool clear_identities(const struct regroup *r) {
     static struct statement s = {.sql =
                                      "UPDATE contact SET phone = NULL, bsuid = NULL WHERE id = ?1"};
-    for (size_t i = 0; member_count(r) > 1 && i < member_count(r); i++) {
-        const struct member *member = &members_of(r)[i];
+    for (size_t i = 0; r->member_count > 1 && i < r->member_count; i++) {
+        const struct member *member = &r->members[i];
         if (!member->is_made && (member->into || has_other_identities(member)) &&
             (member->is.phone || member->is.bsuid) &&
             !sql_run_later(r->merge.store, &s, TEXT(member->is.id)))
@@ -275,15 +269,15 @@ static bool update_member(const struct regroup *r, const struct member *member) 
 }
 
 static bool insert_members(const struct regroup *r) {
-    for (size_t i = 0; i < member_count(r); i++)
-        if (members_of(r)[i].is_made && !contact_insert(r->merge.store, &members_of(r)[i].wanted))
+    for (size_t i = 0; i < r->member_count; i++)
+        if (r->members[i].is_made && !contact_insert(r->merge.store, &r->members[i].wanted))
             return false;
     return true;
 }
 
 static bool update_members(const struct regroup *r) {
-    for (size_t i = 0; i < member_count(r); i++) {
-        const struct member *member = &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++) {
+        const struct member *member = &r->members[i];
         if (!member->is_made && !member->into && is_different(member) && !update_member(r, member))
             return false;
     }
@@ -291,9 +285,8 @@ static bool update_members(const struct regroup *r) {
 }
 
 static bool merge_members(const struct regroup *r) {
-    for (size_t i = 0; i < member_count(r); i++)
-        if (members_of(r)[i].into &&
-            !merge_contacts(&r->merge, &members_of(r)[i].is, members_of(r)[i].into))
+    for (size_t i = 0; i < r->member_count; i++)
+        if (r->members[i].into && !merge_contacts(&r->merge, &r->members[i].is, r->members[i].into))
             return false;
     return true;
 }
@@ -355,8 +348,8 @@ static bool move_between(const struct regroup *r, const char *phone, int64_t beg
     const struct message_filter filter = {.phone = phone, .begin = begin, .end = end};
     if (holder == NO_SIGN)
         return true;
-    for (size_t i = 0; i < member_count(r); i++) {
-        const struct member *member = &members_of(r)[i];
+    for (size_t i = 0; i < r->member_count; i++) {
+        const struct member *member = &r->members[i];
         bool has_phone = false;
         for (size_t j = 0; j < sign_count(r) && !has_phone; j++)
             has_phone = is_set_and_equal(sign_at(r, j)->contact_id, member->is.id) &&
@@ -387,7 +380,7 @@ static bool is_phone_to_move(const struct regroup *r, size_t index) {
         if (!*sign_at(r, i)->bsuid && !sign_at(r, i)->is_blank &&
             strcmp(sign_at(r, i)->phone, alone->phone) == 0)
             return false;
-    return member_count(r) > 1;
+    return r->member_count > 1;
 }
 
 static bool move_messages(const struct regroup *r) {
@@ -445,9 +438,9 @@ static bool lead_names(const struct regroup *r) {
 /* --- what the history of a contact shows --- */
 
 static bool is_taken(const struct regroup *r, const struct member *member) {
-    for (size_t i = 0; i < member_count(r); i++)
-        if (&members_of(r)[i] != member && member->is.phone &&
-            is_set_and_equal(members_of(r)[i].wanted.phone, member->is.phone))
+    for (size_t i = 0; i < r->member_count; i++)
+        if (&r->members[i] != member && member->is.phone &&
+            is_set_and_equal(r->members[i].wanted.phone, member->is.phone))
             return true;
     return false;
 }
@@ -473,8 +466,8 @@ static bool insert_history_of(const struct regroup *r, const struct member *m) {
 }
 
 static bool insert_history(const struct regroup *r) {
-    for (size_t i = 0; i < member_count(r); i++)
-        if (!members_of(r)[i].into && !insert_history_of(r, &members_of(r)[i]))
+    for (size_t i = 0; i < r->member_count; i++)
+        if (!r->members[i].into && !insert_history_of(r, &r->members[i]))
             return false;
     return true;
 }
@@ -562,10 +555,10 @@ bool regroup_apply(struct regroup *r, struct contact *contact) {
     if (!make_members(r))
         return false;
     set_targets(r);
-    for (size_t i = 0; i < member_count(r); i++)
-        set_wanted(r, &members_of(r)[i]);
-    for (size_t i = 0; i < member_count(r); i++)
-        drop_doubles(r, &members_of(r)[i]);
+    for (size_t i = 0; i < r->member_count; i++)
+        set_wanted(r, &r->members[i]);
+    for (size_t i = 0; i < r->member_count; i++)
+        drop_doubles(r, &r->members[i]);
     if (!clear_identities(r) || !insert_members(r) || !move_messages(r) || !move_history(r) ||
         !write_signs(r) || !merge_members(r) || !update_members(r) || !lead_names(r) ||
         !insert_history(r))

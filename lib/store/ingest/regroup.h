@@ -4,7 +4,7 @@
 #define SWITCHBOARD_STORE_REGROUP_H
 
 #include "store/contact.h"
-#include "store/ingest/message_move.h"
+#include "store/ingest/contact_move.h"
 #include "store/ingest/sign.h"
 
 struct regroup {
@@ -15,8 +15,9 @@ struct regroup {
     const struct contact *who;    /* its profile; NULL: none */
     int64_t at;                   /* its time */
     const struct contact *before; /* of a change: what it names; NULL: no change */
-    struct buffer members;        /* of struct member: set by regroup_apply */
-    const char **targets;         /* the contact of each sign: set by regroup_apply */
+    struct member *members;       /* set by regroup_apply */
+    size_t member_count;
+    const char **targets; /* the contact of each sign: set by regroup_apply */
 };
 
 /* A contact, as it is stored and as it becomes. */

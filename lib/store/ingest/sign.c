@@ -2,62 +2,41 @@
 
 enum { MOST_SIGNS = 1000 };
 
-static struct sign *rows_of(struct signs *signs) {
-    return (struct sign *)(void *)signs->rows.p;
-}
-
-static size_t count_of(const struct signs *signs) {
-    return signs->rows.n / sizeof(struct sign);
-}
-
-static struct change_sign *changes_of(struct signs *signs) {
-    return (struct change_sign *)(void *)signs->changes.p;
-}
-
-static size_t change_count_of(const struct signs *signs) {
-    return signs->changes.n / sizeof(struct change_sign);
-}
-
 /* The grouping uses the arrays of the buffers, which may have moved. */
-static void refresh(struct signs *signs) {
-    signs->grouping = (struct grouping){.signs = rows_of(signs),
-                                        .sign_count = count_of(signs),
-                                        .changes = changes_of(signs),
-                                        .change_count = change_count_of(signs)};
+static void add_sign(struct signs *signs, const struct sign *sign) {
+    buffer_add(&signs->rows, sign, sizeof *sign);
+    signs->grouping.signs = buffer_array(&signs->rows, sizeof *sign, &signs->grouping.sign_count);
+}
+
+static void add_change(struct signs *signs, const struct change_sign *change) {
+    buffer_add(&signs->changes, change, sizeof *change);
+    signs->grouping.changes =
+        buffer_array(&signs->changes, sizeof *change, &signs->grouping.change_count);
 }
 
 /* --- reading --- */
 
-static size_t find_row(struct signs *signs, const char *phone, const char *bsuid, int64_t since) {
-    const struct sign *rows = rows_of(signs);
-    for (size_t i = 0; i < count_of(signs); i++)
+static size_t find_row(const struct signs *signs, const char *phone, const char *bsuid,
+                       int64_t since) {
+    const struct sign *rows = signs->grouping.signs;
+    for (size_t i = 0; i < signs->grouping.sign_count; i++)
         if (!rows[i].is_blank && !rows[i].is_gone && strcmp(rows[i].phone, phone) == 0 &&
             strcmp(rows[i].bsuid, bsuid) == 0 && rows[i].since == since)
             return i;
     return NO_SIGN;
 }
 
-static void add_row(struct signs *signs, const struct sign *sign) {
-    if (find_row(signs, sign->phone, sign->bsuid, sign->since) == NO_SIGN)
-        buffer_add(&signs->rows, sign, sizeof *sign);
-}
-
 #define SIGN_COLUMNS                                                                               \
     "s.phone, s.bsuid, s.since, s.parent_bsuid, s.contact_id, s.first_at, s.last_at"
 
-static void read_rows(struct signs *signs, struct statement *s) {
-    struct arena *arena = signs->arena;
-    while (sql_row(signs->store, s)) {
-        const struct sign sign = {.phone = column_text(s, 0, arena),
-                                  .bsuid = column_text(s, 1, arena),
-                                  .since = column_integer(s, 2),
-                                  .parent = column_text(s, 3, arena),
-                                  .contact_id = column_text(s, 4, arena),
-                                  .first_at = column_integer(s, 5),
-                                  .last_at = column_integer(s, 6),
-                                  .is_stored = true};
-        add_row(signs, &sign);
-    }
+static bool read_rows(struct signs *signs, struct statement *s) {
+    struct sign sign = {.is_stored = true};
+    while (sql_read_row(signs->store, s, signs->arena, TO_TEXT(&sign.phone), TO_TEXT(&sign.bsuid),
+                        TO_INTEGER(&sign.since), TO_TEXT(&sign.parent), TO_TEXT(&sign.contact_id),
+                        TO_INTEGER(&sign.first_at), TO_INTEGER(&sign.last_at)))
+        if (find_row(signs, sign.phone, sign.bsuid, sign.since) == NO_SIGN)
+            add_sign(signs, &sign);
+    return !sql_failed(signs->store);
 }
 
 static bool read_by_name(struct signs *signs, const char *name) {
@@ -67,16 +46,14 @@ static bool read_by_name(struct signs *signs, const char *name) {
                "AND s.bsuid = ?2 UNION ALL SELECT " SIGN_COLUMNS " FROM contact_sign s "
                "WHERE s.account_id = ?1 AND s.parent_bsuid = ?2"};
     sql_start(signs->store, &s, TEXT(signs->account_id), TEXT(name));
-    read_rows(signs, &s);
-    return !sql_failed(signs->store);
+    return read_rows(signs, &s);
 }
 
 static bool read_by_contact(struct signs *signs, const char *contact_id) {
     static struct statement s = {.sql = "SELECT " SIGN_COLUMNS
                                         " FROM contact_sign s WHERE s.contact_id = ?1"};
     sql_start(signs->store, &s, TEXT(contact_id));
-    read_rows(signs, &s);
-    return !sql_failed(signs->store);
+    return read_rows(signs, &s);
 }
 
 static bool is_same_change(const struct change_sign *a, const struct change_sign *b) {
@@ -85,10 +62,9 @@ static bool is_same_change(const struct change_sign *a, const struct change_sign
            strcmp(a->new_bsuid, b->new_bsuid) == 0;
 }
 
-static bool has_change(struct signs *signs, const struct change_sign *change) {
-    const struct change_sign *changes = changes_of(signs);
-    for (size_t i = 0; i < change_count_of(signs); i++)
-        if (is_same_change(&changes[i], change))
+static bool has_change(const struct signs *signs, const struct change_sign *change) {
+    for (size_t i = 0; i < signs->grouping.change_count; i++)
+        if (is_same_change(&signs->grouping.changes[i], change))
             return true;
     return false;
 }
@@ -104,17 +80,14 @@ static bool read_changes(struct signs *signs, const char *name) {
     static struct statement s = {.sql = CHANGES_WITH("old_phone") UNION CHANGES_WITH("old_bsuid")
                                      UNION CHANGES_WITH("new_phone")
                                          UNION CHANGES_WITH("new_bsuid")};
+    struct change_sign change = {.is_changed = false};
     sql_start(signs->store, &s, TEXT(signs->account_id), TEXT(name));
-    while (sql_row(signs->store, &s)) {
-        const struct change_sign change = {.at = column_integer(&s, 0),
-                                           .old_phone = column_text(&s, 1, signs->arena),
-                                           .old_bsuid = column_text(&s, 2, signs->arena),
-                                           .new_phone = column_text(&s, 3, signs->arena),
-                                           .new_bsuid = column_text(&s, 4, signs->arena),
-                                           .refused_at = column_integer(&s, 5)};
+    while (sql_read_row(signs->store, &s, signs->arena, TO_INTEGER(&change.at),
+                        TO_TEXT(&change.old_phone), TO_TEXT(&change.old_bsuid),
+                        TO_TEXT(&change.new_phone), TO_TEXT(&change.new_bsuid),
+                        TO_INTEGER(&change.refused_at)))
         if (!has_change(signs, &change))
-            buffer_add(&signs->changes, &change, sizeof change);
-    }
+            add_change(signs, &change);
     return !sql_failed(signs->store);
 }
 
@@ -153,15 +126,15 @@ struct search {
 };
 
 static void add_found(struct signs *signs, struct search *search) {
-    for (; search->rows_done < count_of(signs); search->rows_done++) {
-        const struct sign *sign = &rows_of(signs)[search->rows_done];
+    for (; search->rows_done < signs->grouping.sign_count; search->rows_done++) {
+        const struct sign *sign = &signs->grouping.signs[search->rows_done];
         add_text(&search->names, sign->phone);
         add_text(&search->names, sign->bsuid);
         add_text(&search->names, sign->parent);
         add_text(&search->contacts, sign->contact_id);
     }
-    for (; search->changes_done < change_count_of(signs); search->changes_done++) {
-        const struct change_sign *change = &changes_of(signs)[search->changes_done];
+    for (; search->changes_done < signs->grouping.change_count; search->changes_done++) {
+        const struct change_sign *change = &signs->grouping.changes[search->changes_done];
         add_text(&search->names, change->old_phone);
         add_text(&search->names, change->old_bsuid);
         add_text(&search->names, change->new_phone);
@@ -180,7 +153,7 @@ static bool look_up_name(struct signs *signs, struct search *search, const char 
 }
 
 static bool run_search(struct signs *signs, struct search *search) {
-    while (count_of(signs) < MOST_SIGNS &&
+    while (signs->grouping.sign_count < MOST_SIGNS &&
            (search->names.done < text_count(&search->names) ||
             search->contacts.done < text_count(&search->contacts))) {
         const bool is_name = search->names.done < text_count(&search->names);
@@ -193,12 +166,13 @@ static bool run_search(struct signs *signs, struct search *search) {
 }
 
 static bool read_contacts(struct signs *signs, const struct texts *ids) {
+    signs->contacts = arena_alloc(signs->arena, text_count(ids) * sizeof *signs->contacts);
+    signs->contact_count = 0;
     for (size_t i = 0; i < text_count(ids); i++) {
-        struct contact contact;
-        if (!contact_read(signs->store, signs->arena, text_at(ids, i), &contact))
+        struct contact *contact = &signs->contacts[signs->contact_count];
+        if (!contact_read(signs->store, signs->arena, text_at(ids, i), contact))
             return false;
-        if (contact.id)
-            buffer_add(&signs->contacts, &contact, sizeof contact);
+        signs->contact_count += contact->id != NULL;
     }
     return true;
 }
@@ -212,18 +186,17 @@ static void add_blank(struct signs *signs, const struct contact *contact, const 
                                .parent = NULL,
                                .contact_id = contact->id,
                                .is_blank = true};
-    const struct sign *rows = rows_of(signs);
-    for (size_t i = 0; i < count_of(signs); i++)
+    const struct sign *rows = signs->grouping.signs;
+    for (size_t i = 0; i < signs->grouping.sign_count; i++)
         if (!rows[i].is_blank && strcmp(rows[i].contact_id, contact->id) == 0 &&
             (*bsuid ? strcmp(rows[i].bsuid, bsuid) == 0 : strcmp(rows[i].phone, phone) == 0))
             return;
-    buffer_add(&signs->rows, &blank, sizeof blank);
+    add_sign(signs, &blank);
 }
 
 static void add_blanks(struct signs *signs) {
-    const struct contact *contacts = (const struct contact *)(const void *)signs->contacts.p;
-    for (size_t i = 0; i < signs->contacts.n / sizeof *contacts; i++) {
-        const struct contact *c = &contacts[i];
+    for (size_t i = 0; i < signs->contact_count; i++) {
+        const struct contact *c = &signs->contacts[i];
         if (c->bsuid)
             add_blank(signs, c, "", c->bsuid);
         else if (c->phone)
@@ -234,12 +207,11 @@ static void add_blanks(struct signs *signs) {
 }
 
 static void mark_kept(struct signs *signs) {
-    const struct contact *contacts = (const struct contact *)(const void *)signs->contacts.p;
-    struct sign *rows = rows_of(signs);
-    for (size_t i = 0; i < signs->contacts.n / sizeof *contacts; i++)
-        for (size_t j = 0; j < count_of(signs); j++)
-            if (is_set_and_equal(rows[j].contact_id, contacts[i].id) &&
-                is_set_and_equal(rows[j].phone, contacts[i].phone))
+    struct sign *rows = signs->grouping.signs;
+    for (size_t i = 0; i < signs->contact_count; i++)
+        for (size_t j = 0; j < signs->grouping.sign_count; j++)
+            if (is_set_and_equal(rows[j].contact_id, signs->contacts[i].id) &&
+                is_set_and_equal(rows[j].phone, signs->contacts[i].phone))
                 rows[j].is_kept = true;
 }
 
@@ -259,10 +231,8 @@ static bool read_connected(struct signs *signs, const struct texts *names, const
         for (size_t i = 0; i < text_count(names); i++)
             add_text(&search.names, text_at(names, i));
         add_text(&search.contacts, contact_id);
-        signs->rows = buffer_in(signs->arena);
-        signs->changes = buffer_in(signs->arena);
-        signs->contacts = buffer_in(signs->arena);
-        signs->leads = buffer_in(signs->arena);
+        signs->grouping = (struct grouping){.sign_count = 0};
+        signs->rows = signs->changes = signs->leads = buffer_in(signs->arena);
         if (!run_search(signs, &search))
             return false;
         is_stable = sql_is_only_writer(signs->store) || has_all(&locked, &search.contacts);
@@ -275,7 +245,6 @@ static bool read_connected(struct signs *signs, const struct texts *names, const
     }
     add_blanks(signs);
     mark_kept(signs);
-    refresh(signs);
     return !sql_failed(signs->store);
 }
 
@@ -293,14 +262,10 @@ bool signs_read_of(struct signs *signs, const char *contact_id) {
 
 /* --- adding --- */
 
-static const char *or_none(const char *text) {
-    return text ? text : "";
-}
-
 void signs_show(struct signs *signs, const struct contact *who, int64_t at, bool is_new,
                 size_t *index) {
-    struct sign shown = {.phone = or_none(who->phone),
-                         .bsuid = or_none(who->bsuid ? who->bsuid : who->parent_bsuid),
+    struct sign shown = {.phone = sign_phone(who),
+                         .bsuid = sign_bsuid(who),
                          .parent = who->bsuid ? who->parent_bsuid : NULL,
                          .first_at = at,
                          .last_at = at,
@@ -310,12 +275,11 @@ void signs_show(struct signs *signs, const struct contact *who, int64_t at, bool
         shown.since = grouping_boundary(&signs->grouping, shown.phone, position_of(at));
     *index = find_row(signs, shown.phone, shown.bsuid, shown.since);
     if (*index == NO_SIGN) {
-        *index = count_of(signs);
-        buffer_add(&signs->rows, &shown, sizeof shown);
-        refresh(signs);
+        *index = signs->grouping.sign_count;
+        add_sign(signs, &shown);
         return;
     }
-    struct sign *known = &rows_of(signs)[*index];
+    struct sign *known = &signs->grouping.signs[*index];
     known->is_changed = known->is_changed || at < known->first_at || at > known->last_at ||
                         (shown.parent && !is_set_and_equal(known->parent, shown.parent));
     known->first_at = at < known->first_at ? at : known->first_at;
@@ -333,7 +297,7 @@ static void divide(struct signs *signs, const char *phone, int64_t boundary) {
     const size_t index = find_row(signs, phone, "", since);
     if (index == NO_SIGN || since == boundary)
         return;
-    struct sign *before = &rows_of(signs)[index], after = *before;
+    struct sign *before = &signs->grouping.signs[index], after = *before;
     if (position_of(before->last_at) < boundary)
         return;
     after.since = boundary;
@@ -347,8 +311,7 @@ static void divide(struct signs *signs, const char *phone, int64_t boundary) {
         after.first_at = (boundary + 1) / 2;
         before->last_at = (boundary - 1) / 2;
     }
-    buffer_add(&signs->rows, &after, sizeof after);
-    refresh(signs);
+    add_sign(signs, &after);
 }
 
 /* Whether both identities before, or after, a change may be of one person. */
@@ -360,9 +323,9 @@ static bool is_overlap(const char *phone, const char *bsuid, const char *other_p
 
 /* When the operator refused the change, which the platform reports in another form; 0: it was not
  * refused. */
-static int64_t refused_before(struct signs *signs, const struct change_sign *change) {
-    for (size_t i = 0; i < change_count_of(signs); i++) {
-        const struct change_sign *c = &changes_of(signs)[i];
+static int64_t refused_before(const struct signs *signs, const struct change_sign *change) {
+    for (size_t i = 0; i < signs->grouping.change_count; i++) {
+        const struct change_sign *c = &signs->grouping.changes[i];
         if (c->refused_at && c->at == change->at &&
             is_overlap(c->old_phone, c->old_bsuid, change->old_phone, change->old_bsuid) &&
             is_overlap(c->new_phone, c->new_bsuid, change->new_phone, change->new_bsuid))
@@ -381,13 +344,7 @@ void signs_add_change(struct signs *signs, const struct change_sign *change, boo
     }
     struct change_sign added = *change;
     added.refused_at = refused_before(signs, change);
-    buffer_add(&signs->changes, &added, sizeof added);
-    refresh(signs);
-}
-
-void signs_refuse_change(struct signs *signs, size_t index, int64_t now) {
-    changes_of(signs)[index].refused_at = now;
-    changes_of(signs)[index].is_changed = true;
+    add_change(signs, &added);
 }
 
 /* --- writing --- */
@@ -423,14 +380,15 @@ static bool write_change(struct signs *signs, const struct change_sign *change) 
 }
 
 bool signs_write(struct signs *signs) {
-    for (size_t i = 0; i < count_of(signs); i++) {
-        const struct sign *sign = &rows_of(signs)[i];
+    const struct grouping *g = &signs->grouping;
+    for (size_t i = 0; i < g->sign_count; i++) {
+        const struct sign *sign = &g->signs[i];
         if (!sign->is_blank && sign->is_changed && (!sign->is_gone || sign->is_stored) &&
             !write_sign(signs, sign))
             return false;
     }
-    for (size_t i = 0; i < change_count_of(signs); i++)
-        if (changes_of(signs)[i].is_changed && !write_change(signs, &changes_of(signs)[i]))
+    for (size_t i = 0; i < g->change_count; i++)
+        if (g->changes[i].is_changed && !write_change(signs, &g->changes[i]))
             return false;
     return true;
 }

@@ -14,8 +14,9 @@ struct signs {
     struct grouping grouping; /* its arrays belong to the buffers */
     struct buffer rows;       /* of struct sign */
     struct buffer changes;    /* of struct change_sign */
-    struct buffer contacts;   /* of struct contact */
-    struct buffer leads;      /* of struct name_lead */
+    struct contact *contacts;
+    size_t contact_count;
+    struct buffer leads; /* of struct name_lead */
 };
 
 /* The contact that an identity led to when the signs were read; NULL: to none. */
@@ -39,9 +40,6 @@ void signs_show(struct signs *signs, const struct contact *who, int64_t at, bool
  * divided. *is_known: the change is stored already. One that the operator has refused in another
  * form is refused. */
 void signs_add_change(struct signs *signs, const struct change_sign *change, bool *is_known);
-
-/* Marks a change as refused by the operator: it joins no signs. */
-void signs_refuse_change(struct signs *signs, size_t index, int64_t now);
 
 /* Writes the signs and changes that are new or changed. Each sign has its contact. */
 bool signs_write(struct signs *signs);

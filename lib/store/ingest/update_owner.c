@@ -1,16 +1,10 @@
-#include "store/ingest/update_owner.h"
-
+/* The owners of the updates of a payload, and its locks. */
 #include "store/inbox/contact_find.h"
+#include "store/ingest/ingest_update.h"
 
 #define OWNER_COLUMNS "a.user_id, a.id, a.waba_id"
-
-static void read_owner(struct ingest *in, struct statement *s) {
-    in->owner = (struct update_owner){
-        .user_id = column_text(s, 0, in->lasting),
-        .account_id = column_text(s, 1, in->lasting),
-        .waba_id = column_text(s, 2, in->lasting),
-    };
-}
+#define TO_OWNER(owner)                                                                            \
+    TO_TEXT(&(owner)->user_id), TO_TEXT(&(owner)->account_id), TO_TEXT(&(owner)->waba_id)
 
 /* Finds the owner of an update: the line, or the account where it names no line. is_foreign: the
  * line belongs to another account than the entry's WABA id. */
@@ -20,22 +14,18 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
                "FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = ?1"};
     static struct statement by_account = {.sql = "SELECT " OWNER_COLUMNS
                                                  " FROM account a WHERE a.waba_id = ?1"};
-    in->owner = (struct update_owner){0};
+    struct update_owner *owner = &in->owner;
+    *owner = (struct update_owner){0};
     struct statement *s = update->phone_number_id ? &by_line : &by_account;
     sql_start(in->store, s,
               TEXT(update->phone_number_id ? update->phone_number_id : update->waba_id));
-    if (!sql_row(in->store, s))
-        return !sql_failed(in->store);
-    read_owner(in, s);
-    if (update->phone_number_id) {
-        in->owner.line_id = column_text(s, 3, in->lasting);
-        in->owner.phone_number_id = column_text(s, 4, in->lasting);
-        in->owner.is_archived = column_integer(s, 5) != 0;
-        in->owner.is_foreign =
-            update->waba_id && !is_equal_or_both_null(update->waba_id, in->owner.waba_id);
-    }
-    sql_stop(s);
-    return true;
+    if (!update->phone_number_id)
+        sql_read_one(in->store, s, in->lasting, TO_OWNER(owner));
+    else if (sql_read_one(in->store, s, in->lasting, TO_OWNER(owner), TO_TEXT(&owner->line_id),
+                          TO_TEXT(&owner->phone_number_id), TO_BOOL(&owner->is_archived)))
+        owner->is_foreign =
+            update->waba_id && !is_equal_or_both_null(update->waba_id, owner->waba_id);
+    return !sql_failed(in->store);
 }
 
 bool update_owner_find_all(struct ingest *in, const struct store_update *updates, size_t count,
@@ -55,23 +45,18 @@ bool update_owner_find_all(struct ingest *in, const struct store_update *updates
 
 /* The identities and the ids of messages that the updates of an account name. */
 struct names {
-    const char **identities, **messages; /* NULL: the names are only counted */
-    size_t identity_count, message_count;
+    struct buffer identities, messages; /* of const char * */
 };
 
-static void add_message_id(struct names *names, const char *wamid) {
-    if (wamid && names->messages)
-        names->messages[names->message_count] = wamid;
-    names->message_count += wamid != NULL;
+static void add_name(struct buffer *names, const char *name) {
+    if (name)
+        buffer_add(names, &name, sizeof name);
 }
 
 static void add_who(struct names *names, const struct contact *who) {
-    const char *const identities[] = {who->phone, who->bsuid, who->parent_bsuid};
-    for (size_t i = 0; i < 3; i++) {
-        if (identities[i] && names->identities)
-            names->identities[names->identity_count] = identities[i];
-        names->identity_count += identities[i] != NULL;
-    }
+    add_name(&names->identities, who->phone);
+    add_name(&names->identities, who->bsuid);
+    add_name(&names->identities, who->parent_bsuid);
 }
 
 static void add_names(struct names *names, const struct store_update *update) {
@@ -80,17 +65,17 @@ static void add_names(struct names *names, const struct store_update *update) {
     case UPDATE_ECHO:
     case UPDATE_HISTORY:
         add_who(names, &update->message.who);
-        add_message_id(names, update->message.wamid);
+        add_name(&names->messages, update->message.wamid);
         return;
     case UPDATE_STATUS:
         add_who(names, &update->status.who);
-        add_message_id(names, update->status.wamid);
+        add_name(&names->messages, update->status.wamid);
         return;
     case UPDATE_IDENTITY:
         add_who(names, &update->identity.before);
         add_who(names, &update->identity.after);
         return;
-    case UPDATE_LEAD: add_message_id(names, update->lead.wamid); return;
+    case UPDATE_LEAD: add_name(&names->messages, update->lead.wamid); return;
     case UPDATE_OTHER: add_who(names, &update->other.who); return;
     case UPDATE_TEMPLATE:
     case UPDATE_FLOW: return;
@@ -135,16 +120,15 @@ static void lock_users(struct ingest *in, const struct update_run *runs, size_t 
 void update_lock_all(struct ingest *in, const struct store_update *updates,
                      const struct update_run *runs, size_t count) {
     for (const char *id = ""; (id = next_account(runs, count, id));) {
-        struct names names = {0};
+        struct names names = {buffer_in(in->arena), buffer_in(in->arena)};
+        size_t n;
         add_all_names(&names, id, updates, runs, count);
-        names.identities = arena_alloc(in->arena, names.identity_count * sizeof(char *));
-        names.messages = arena_alloc(in->arena, names.message_count * sizeof(char *));
-        names.identity_count = names.message_count = 0;
-        add_all_names(&names, id, updates, runs, count);
-        if (names.identity_count)
-            sql_lock(in->store, LOCK_IDENTITY, id, names.identities, names.identity_count);
-        if (names.message_count)
-            sql_lock(in->store, LOCK_MESSAGE, id, names.messages, names.message_count);
+        const char *const *list = buffer_array(&names.identities, sizeof *list, &n);
+        if (n)
+            sql_lock(in->store, LOCK_IDENTITY, id, list, n);
+        list = buffer_array(&names.messages, sizeof *list, &n);
+        if (n)
+            sql_lock(in->store, LOCK_MESSAGE, id, list, n);
         arena_reset(in->arena);
     }
     lock_users(in, runs, count);
