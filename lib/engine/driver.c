@@ -54,11 +54,12 @@ enum store_result store_tend(struct store *store, int64_t now) {
 }
 
 void store_hold_view(struct store *store) {
-    store->driver->hold_view(store);
+    if (store->driver->hold_view)
+        store->driver->hold_view(store);
 }
 
 void store_release_view(struct store *store) {
-    if (store && store->driver)
+    if (store && store->driver && store->driver->release_view)
         store->driver->release_view(store);
 }
 

@@ -60,6 +60,7 @@ struct driver {
     int64_t (*integer)(const struct statement *statement, int column);
     bool (*is_null)(const struct statement *statement, int column);
 
+    /* NULL: each statement sees what was committed before it. */
     void (*hold_view)(struct store *store);
     void (*release_view)(struct store *store);
     int (*forbid_reconnecting)(struct store *store); /* NULL: the driver never reconnects */

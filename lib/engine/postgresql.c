@@ -1,18 +1,85 @@
-/* The table of the PostgreSQL driver. Each of its parts is a file postgresql_*.c. */
+/* The PostgreSQL driver: its connection, statements with their rows, and transactions. What is sent
+ * to the server, and what is decided about the connection, is in the files postgresql_*.c. */
 #include "engine/postgresql.h"
 
-#include "engine/postgresql_driver.h"
+#include <stdlib.h>
+#include <string.h>
 
-static void hold_view(struct store *store) {
-    (void)store; /* each statement sees what was committed before it */
+#include "base/clock.h"
+#include "engine/postgresql_connection.h"
+#include "engine/postgresql_target.h"
+
+enum {
+    LOCK_TIMEOUT_MS = 5000,
+    OLDEST_SERVER = 150000,
+};
+
+/* --- the connection --- */
+
+PGconn *postgresql_handle(struct store *store) {
+    return connection_of(store)->db;
 }
 
-static void release_view(struct store *store) {
-    (void)store;
+bool postgresql_is_pooled(const struct store *store) {
+    return connection_of(store)->is_pooled;
 }
 
-enum store_result postgresql_connect(const char *target, bool for_reading, struct store **store) {
-    return postgresql_make(&postgresql_driver, target, for_reading, store);
+const struct hosts *postgresql_hosts(const struct store *store) {
+    return &connection_of(store)->hosts;
+}
+
+/* libpq prints notices to standard error, which is the web server's log. */
+static void ignore_notice(void *context, const PGresult *result) {
+    (void)context, (void)result;
+}
+
+static void ignore_notices(struct connection *c) {
+    if (c->db)
+        PQsetNoticeReceiver(c->db, ignore_notice, NULL);
+}
+
+enum store_result postgresql_connect(const char *target, bool for_reading, struct store **out) {
+    struct connection *c = calloc(1, sizeof *c);
+    char *url = strdup(target);
+    *out = c && url ? &c->store : NULL;
+    if (!*out) {
+        free(c);
+        free(url);
+        return STORE_UNKNOWN;
+    }
+    c->store.driver = &postgresql_driver;
+    c->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    c->is_reader = for_reading;
+    c->may_connect = true;
+    c->is_pooled = postgresql_take_pooler(url);
+    c->url = url;
+    c->target = strdup(target);
+    enum store_result result = STORE_OK;
+    if (!postgresql_is_valid(url))
+        result = sql_refuse(&c->store, STORE_UNAVAILABLE,
+                            "the URL is not one that libpq reads: postgresql://USER@HOST:PORT/NAME"
+                            "?PARAMETER=VALUE, with reserved characters written as %%XX");
+    else if (!postgresql_read_hosts(url, &c->hosts))
+        result = sql_refuse(&c->store, STORE_UNAVAILABLE, "the URL names too many hosts");
+    else if (!c->target || !(c->db = postgresql_connect_to(url, &c->hosts, for_reading)))
+        result = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");
+    else if (PQstatus(c->db) != CONNECTION_OK)
+        result = postgresql_refuse_connection(c);
+    else if (PQserverVersion(c->db) < OLDEST_SERVER)
+        result = sql_refuse(&c->store, STORE_UNAVAILABLE,
+                            "the server has version %s; this program needs PostgreSQL %d or newer",
+                            PQparameterStatus(c->db, "server_version"), OLDEST_SERVER / 10000);
+    ignore_notices(c);
+    return result;
+}
+
+void postgresql_replace(struct connection *c, PGconn *db) {
+    PQfinish(c->db);
+    c->db = db;
+    c->is_broken = c->is_open = c->is_hanging = false;
+    ignore_notices(c);
+    for (struct statement *s = c->store.prepared; s; s = s->next)
+        *((struct prepared *)s->prepared)->name = '\0';
 }
 
 static enum store_result open_store(const char *target, bool for_reading, struct store **store) {
@@ -20,29 +87,250 @@ static enum store_result open_store(const char *target, bool for_reading, struct
     return result == STORE_OK ? postgresql_begin_session(*store) : result;
 }
 
+static void close_store(struct store *store) {
+    struct connection *c = connection_of(store);
+    postgresql_forget_pending(c);
+    free(c->pending);
+    free(c->awaited);
+    PQfinish(c->db);
+    free(c->target);
+    free(c->url);
+    free(c);
+}
+
+static int forbid_reconnecting(struct store *store) {
+    connection_of(store)->may_connect = false;
+    return PQsocket(connection_of(store)->db);
+}
+
+static enum store_result set_lock_timeout(struct store *store, int ms) {
+    connection_of(store)->lock_timeout_ms = ms;
+    return STORE_OK;
+}
+
+/* --- commands of constant text without parameters --- */
+
+static PGresult *run(struct store *store, const char *sql) {
+    struct connection *c = connection_of(store);
+    postgresql_receive(c);
+    PGresult *result = store->failure ? NULL : PQexec(c->db, sql);
+    if (!store->failure)
+        postgresql_latch(c, result);
+    return result;
+}
+
+bool postgresql_script(struct store *store, const char *sql) {
+    PQclear(run(store, sql));
+    return !store->failure;
+}
+
+/* The first column of the first row; NULL: it is NULL, or there is no row, as after a failure. */
+static const char *first_value(const PGresult *result) {
+    return PQntuples(result) && !PQgetisnull(result, 0, 0) ? PQgetvalue(result, 0, 0) : NULL;
+}
+
+int64_t postgresql_integer(struct store *store, const char *sql) {
+    PGresult *result = run(store, sql);
+    const char *text = first_value(result);
+    const int64_t value = text ? strtoll(text, NULL, 10) : -1;
+    PQclear(result);
+    return value;
+}
+
+const char *postgresql_text(struct store *store, struct arena *arena, const char *sql) {
+    PGresult *result = run(store, sql);
+    const char *text = first_value(result);
+    const char *value = text ? arena_copy(arena, slice_of(text)) : NULL;
+    PQclear(result);
+    return value;
+}
+
+/* --- statements --- */
+
+/* The statement's text with the server's markers. The statements have no `?` with a digit in a
+ * literal. */
+static char *server_text(const struct statement *statement) {
+    char *text =
+        statement->takes_lock ? postgresql_with_lock(statement->sql) : strdup(statement->sql);
+    for (char *p = text; p && *p; p++)
+        if (*p == '?' && p[1] >= '1' && p[1] <= '9')
+            *p = '$';
+    return text;
+}
+
+static bool prepare(struct store *store, struct statement *statement) {
+    struct prepared *p = calloc(1, sizeof *p);
+    if (p)
+        p->text = server_text(statement);
+    if (!p || !p->text) {
+        free(p);
+        postgresql_latch_memory(connection_of(store));
+        return false;
+    }
+    statement->prepared = p;
+    return true;
+}
+
+static void drop(struct statement *statement) {
+    struct prepared *p = statement->prepared;
+    PQclear(p->rows);
+    free(p->text);
+    free(p);
+}
+
+static void stop(struct statement *statement) {
+    struct prepared *p = statement->prepared;
+    if (p->is_awaited)
+        postgresql_receive(connection_of(statement->store));
+    PQclear(p->rows);
+    p->rows = NULL;
+}
+
+/* The statement is the last one that was sent. */
+static void ignore(struct statement *statement) {
+    struct connection *c = connection_of(statement->store);
+    struct prepared *p = statement->prepared;
+    if (p->is_awaited)
+        c->awaited[c->awaited_count - 1].p = NULL;
+    p->is_awaited = false;
+}
+
+static void start(struct store *store, struct statement *statement,
+                  const struct parameter *parameters, size_t count) {
+    struct connection *c = connection_of(store);
+    struct prepared *p = statement->prepared;
+    struct arguments arguments;
+    stop(statement);
+    const char *problem = postgresql_read_arguments(&arguments, parameters, count);
+    if (problem) {
+        postgresql_free_arguments(&arguments);
+        postgresql_latch_reason(c, problem);
+        return;
+    }
+    postgresql_send(c, p, &arguments);
+    if (!c->is_open) {
+        postgresql_receive(c);
+        if (postgresql_is_read_again(c)) {
+            stop(statement);
+            postgresql_send(c, p, &arguments);
+            postgresql_receive(c);
+        }
+    }
+    postgresql_free_arguments(&arguments);
+    postgresql_count_statement(c);
+}
+
+static bool row(struct store *store, struct statement *statement) {
+    struct prepared *p = statement->prepared;
+    if (p->is_awaited)
+        postgresql_receive(connection_of(store));
+    return !store->failure && p->rows && ++p->row < PQntuples(p->rows);
+}
+
+static void wait_for_results(struct store *store) {
+    postgresql_receive(connection_of(store));
+}
+
+static int changes(const struct store *store) {
+    return connection_of(store)->changes;
+}
+
+static int64_t total_changes(const struct store *store) {
+    return connection_of(store)->total_changes;
+}
+
+static bool is_null(const struct statement *statement, int column) {
+    const struct prepared *p = statement->prepared;
+    return PQgetisnull(p->rows, p->row, column);
+}
+
+static struct slice column(const struct statement *statement, int column) {
+    const struct prepared *p = statement->prepared;
+    if (is_null(statement, column))
+        return (struct slice){NULL, 0};
+    return (struct slice){PQgetvalue(p->rows, p->row, column),
+                          (size_t)PQgetlength(p->rows, p->row, column)};
+}
+
+/* An integer of 2, 4 or 8 bytes, or a boolean of one; NULL reads as 0. */
+static int64_t integer(const struct statement *statement, int at) {
+    struct slice bytes = column(statement, at);
+    uint64_t value = bytes.n > 1 && bytes.p[0] & 0x80 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < bytes.n; i++)
+        value = value << 8 | (unsigned char)bytes.p[i];
+    return (int64_t)value;
+}
+
+/* --- transactions --- */
+
+static bool begin(struct store *store) {
+    struct connection *c = connection_of(store);
+    if (store->failure)
+        return false;
+    const int64_t now = clock_monotonic();
+    if (!store->repeat.count)
+        c->until = now + c->lock_timeout_ms;
+    c->is_open = true;
+    c->is_sent = false;
+    postgresql_add_pending(c, "BEGIN");
+    postgresql_add_pending(c, "SET LOCAL lock_timeout = %lld", /* 0 would be no limit */
+                           (long long)(c->until > now ? c->until - now : 1));
+    postgresql_start_limits(c);
+    postgresql_renew_timeout(c);
+    return !store->failure;
+}
+
+static void roll_back(struct connection *c) {
+    postgresql_receive(c);
+    if (postgresql_is_usable(c))
+        PQclear(postgresql_finish(c, "ROLLBACK"));
+}
+
+/* The server's answer to COMMIT of a transaction that has failed is ROLLBACK. */
+static void commit(struct store *store) {
+    struct connection *c = connection_of(store);
+    postgresql_forget_pending(c);
+    if (!c->is_open)
+        return;
+    c->is_open = false;
+    if (!c->is_sent)
+        return;
+    if (store->failure) {
+        roll_back(c);
+        return;
+    }
+    PGresult *result = postgresql_finish(c, "COMMIT");
+    postgresql_latch(c, result);
+    if (!store->failure && strcmp(PQcmdStatus(result), "COMMIT") != 0)
+        postgresql_latch_reason(c, "the server rolled the commit back");
+    else if (store->failure && c->fault == FAULT_CONNECTION)
+        store->repeat.may_have_committed = true;
+    else if (store->failure) /* of a statement before the COMMIT, which was not run */
+        roll_back(c);
+    PQclear(result);
+}
+
 const struct driver postgresql_driver = {
     .open = open_store,
-    .close = postgresql_close,
+    .close = close_store,
     .is_alive = postgresql_is_alive,
-    .set_lock_timeout = postgresql_set_lock_timeout,
+    .set_lock_timeout = set_lock_timeout,
     .tend = postgresql_tend,
-    .prepare = postgresql_prepare,
-    .drop = postgresql_drop,
-    .start = postgresql_start,
-    .row = postgresql_row,
-    .stop = postgresql_stop,
-    .ignore = postgresql_ignore,
-    .wait = postgresql_wait,
-    .changes = postgresql_changes,
-    .total_changes = postgresql_total_changes,
-    .column = postgresql_column,
-    .integer = postgresql_column_integer,
-    .is_null = postgresql_is_null,
-    .hold_view = hold_view,
-    .release_view = release_view,
-    .forbid_reconnecting = postgresql_forbid_reconnecting,
-    .begin = postgresql_begin,
-    .commit = postgresql_commit,
+    .prepare = prepare,
+    .drop = drop,
+    .start = start,
+    .row = row,
+    .stop = stop,
+    .ignore = ignore,
+    .wait = wait_for_results,
+    .changes = changes,
+    .total_changes = total_changes,
+    .column = column,
+    .integer = integer,
+    .is_null = is_null,
+    .forbid_reconnecting = forbid_reconnecting,
+    .begin = begin,
+    .commit = commit,
     .repeat = postgresql_repeat,
     .lock = postgresql_lock,
     .lock_space = postgresql_lock_space,

@@ -1,4 +1,5 @@
-#include "engine/postgresql_arguments.h"
+/* The parameters of a statement. */
+#include "engine/postgresql_connection.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -43,7 +44,6 @@ void postgresql_free_arguments(struct arguments *arguments) {
         free(arguments->replaced[i]);
 }
 
-/* Returns NULL, or why the parameters cannot be sent. */
 const char *postgresql_read_arguments(struct arguments *to, const struct parameter *from,
                                       size_t count) {
     bool ok = true;

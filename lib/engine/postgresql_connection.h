@@ -1,9 +1,9 @@
-/* Internal to the PostgreSQL driver: the connection, and the functions that its files share. */
+/* Internal to the PostgreSQL driver: the connection, and the functions that its files share. Of
+ * those in the driver's table, driver.h says what they do. */
 #ifndef SWITCHBOARD_ENGINE_POSTGRESQL_CONNECTION_H
 #define SWITCHBOARD_ENGINE_POSTGRESQL_CONNECTION_H
 
 #include "engine/postgresql.h"
-#include "engine/postgresql_arguments.h"
 #include "engine/postgresql_hosts.h"
 
 /* Why a call failed, as far as a repetition can help. */
@@ -68,6 +68,27 @@ struct prepared {
     int row;
 };
 
+/* --- postgresql_arguments.c --- */
+
+enum { MOST_PARAMETERS = 32 };
+
+/* The parameters of a statement in libpq's form, binary. */
+struct arguments {
+    int count;
+    Oid types[MOST_PARAMETERS];
+    const char *values[MOST_PARAMETERS];
+    int lengths[MOST_PARAMETERS], formats[MOST_PARAMETERS];
+    uint64_t integers[MOST_PARAMETERS];
+    char *replaced[MOST_PARAMETERS]; /* texts; NULL: the parameter's own bytes */
+};
+
+/* Converts the parameters, whose bytes must outlive `to`. Returns NULL, or why they cannot be sent.
+ * In both cases the caller calls postgresql_free_arguments. */
+const char *postgresql_read_arguments(struct arguments *to, const struct parameter *from,
+                                      size_t count);
+
+void postgresql_free_arguments(struct arguments *arguments);
+
 /* --- postgresql_failure.c --- */
 
 #define UNDEFINED_TABLE "42P01"
@@ -94,7 +115,7 @@ bool postgresql_is_late(const struct connection *c);
 /* Latches that it is reached: STORE_EXCESSIVE or STORE_BUSY. */
 void postgresql_latch_delay(struct connection *c);
 
-/* --- postgresql_connection.c --- */
+/* --- postgresql.c --- */
 
 /* Uses `db` in place of the former connection. The new session has no prepared statement. */
 void postgresql_replace(struct connection *c, PGconn *db);
@@ -130,8 +151,13 @@ bool postgresql_is_primary(struct connection *c);
 
 /* --- postgresql_session.c --- */
 
+/* Starts a session with the primary, on a new connection. */
+enum store_result postgresql_begin_session(struct store *store);
+
 /* Connects again, without the prepared statements. False after latching the failure. */
 bool postgresql_connect_again(struct connection *c);
+
+bool postgresql_is_alive(struct store *store, const char *target);
 
 /* --- postgresql_exchange.c --- */
 
@@ -171,9 +197,31 @@ void postgresql_count_rows(struct connection *c, int64_t rows);
  * server needs it again. Latches a failure if it is reached. */
 void postgresql_renew_timeout(struct connection *c);
 
+void postgresql_limit_work(struct store *store, int64_t most);
+void postgresql_limit_time(struct store *store, int64_t ms);
+bool postgresql_is_within_limit(struct store *store, int64_t own);
+
 /* --- postgresql_repetition.c --- */
 
 /* After a statement: whether it failed and is to be sent again, on a new connection. */
 bool postgresql_is_read_again(struct connection *c);
+
+bool postgresql_repeat(struct store *store);
+
+/* --- postgresql_statistics.c --- */
+
+enum store_result postgresql_tend(struct store *store, int64_t now);
+
+/* --- postgresql_lock.c --- */
+
+void postgresql_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                     const char *const *names, size_t count);
+int64_t postgresql_lock_space(enum sql_lock_kind kind, const char *owner);
+bool postgresql_try_lock(struct store *store, enum sql_lock_kind kind, const char *owner,
+                         const char *const *names, size_t count);
+
+/* The text of a statement that takes a lock, with the lock; NULL: out of memory. The caller frees
+ * it. */
+char *postgresql_with_lock(const char *sql);
 
 #endif

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "engine/postgresql_driver.h"
 
 enum {
     ANSWER_MS = 30 * 1000, /* a server that answers nothing for longer is lost; */

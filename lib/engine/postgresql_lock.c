@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/crypto.h"
-#include "engine/postgresql_driver.h"
 #include "engine/schema.h"
 
 enum { LOCK_BUCKETS = 1024 }; /* of one kind and owner: bounds the server's table of locks */

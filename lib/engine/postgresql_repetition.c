@@ -7,7 +7,6 @@
 #include "base/counters.h"
 #include "base/crypto.h"
 #include "base/log.h"
-#include "engine/postgresql_driver.h"
 
 enum {
     MOST_REPEATS = 5,    /* of a transaction */

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "engine/postgresql_clock.h"
-#include "engine/postgresql_driver.h"
 #include "engine/postgresql_target.h"
 #include "engine/schema.h"
 

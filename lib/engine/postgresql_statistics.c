@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "engine/postgresql_driver.h"
 
 enum {
     EVERY_MS = 1000,
@@ -34,7 +33,7 @@ static bool find_grown(struct store *store, char name[NAME_SIZE]) {
     sql_start(store, &s, TEXT(name));
     if (!sql_row(store, &s))
         return false;
-    const struct slice found = postgresql_column(&s, 0);
+    const struct slice found = store->driver->column(&s, 0);
     snprintf(name, NAME_SIZE, "%.*s", (int)found.n, found.p);
     sql_stop(&s);
     return true;
