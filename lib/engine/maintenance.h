@@ -34,14 +34,20 @@ struct store_finding {
     const char *what, *detail; /* the fixed name of the check; free text */
 };
 
+static inline void finding_add(struct buffer *findings, enum store_level level, const char *what,
+                               const char *detail) {
+    const struct store_finding finding = {level, what, detail};
+    buffer_add(findings, &finding, sizeof finding);
+}
+
 /* The connections of a server. */
 struct store_connections {
     int used, most; /* all, and how many the programs may have; most 0: there is no limit */
     bool is_pooled; /* they are those of a pooler, which many processes share */
 };
 
-/* The functions of upkeep.h, and store_migrate. A list is added to the buffer. Those for the role
- * that reads and for connections are NULL for a database without them. */
+/* The functions of upkeep.h, and store_migrate. A list is added to the buffer. Those for files, for
+ * the role that reads and for connections are NULL for a database without them. */
 struct upkeep {
     enum store_result (*migrate)(const char *target, int *from, int *to, struct store **store);
     enum store_result (*admit_reader)(struct store *store, struct arena *arena, const char *reader,

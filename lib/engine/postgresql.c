@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "engine/postgresql_connection.h"
-#include "engine/postgresql_target.h"
 
 enum {
     LOCK_TIMEOUT_MS = 5000,
@@ -59,7 +58,7 @@ enum store_result postgresql_connect(const char *target, bool for_reading, struc
         result = sql_refuse(&c->store, STORE_UNAVAILABLE,
                             "the URL is not one that libpq reads: postgresql://USER@HOST:PORT/NAME"
                             "?PARAMETER=VALUE, with reserved characters written as %%XX");
-    else if (!postgresql_read_hosts(url, &c->hosts))
+    else if (!hosts_read(&c->hosts, url))
         result = sql_refuse(&c->store, STORE_UNAVAILABLE, "the URL names too many hosts");
     else if (!c->target || !(c->db = postgresql_connect_to(url, &c->hosts, for_reading)))
         result = sql_refuse(&c->store, STORE_UNKNOWN, "out of memory");

@@ -49,11 +49,5 @@ bool postgresql_read_schema_id(struct store *store, struct schema_id *id);
 enum store_result postgresql_migrate(const char *target, int *from, int *to, struct store **store);
 enum store_result postgresql_admit_reader(struct store *store, struct arena *arena,
                                           const char *reader, const char **role);
-enum store_result postgresql_inspect(struct store *store, struct arena *arena, bool is_full,
-                                     struct buffer *findings);
-enum store_result postgresql_inspect_reader(struct store *store, struct arena *arena,
-                                            struct buffer *findings);
-enum store_result postgresql_count_connections(struct store *store,
-                                               struct store_connections *connections);
 
 #endif

@@ -4,7 +4,7 @@
 #define SWITCHBOARD_ENGINE_POSTGRESQL_CONNECTION_H
 
 #include "engine/postgresql.h"
-#include "engine/postgresql_hosts.h"
+#include "engine/postgresql_target.h"
 
 /* Why a call failed, as far as a repetition can help. */
 enum fault {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/postgresql_target.h"
 
 #define CANCELLED "57014"
 

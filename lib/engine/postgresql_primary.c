@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "engine/postgresql_target.h"
 
 enum {
     JUDGE_AGAIN_MS = 100,    /* a promotion takes longer, from the end of the replication on */

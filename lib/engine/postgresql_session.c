@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "engine/postgresql_clock.h"
-#include "engine/postgresql_target.h"
 #include "engine/schema.h"
 
 /* A table of a development version may have no column `edition`: it has SCHEMA_EDITION_NONE. */

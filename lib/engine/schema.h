@@ -50,7 +50,7 @@ extern const struct schema_table {
     const char *name;
     enum {
         PART_NONE,
-        PART_OPTIONAL, /* of the part of sqlite_part.h, if it follows the others at once */
+        PART_OPTIONAL, /* of the part of sqlite_part.c, if it follows the others at once */
         PART_REQUIRED
     } part;
     bool is_small;     /* grows with the number of customers only */

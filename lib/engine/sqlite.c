@@ -10,7 +10,6 @@
 #include "base/file_identity.h"
 #include "engine/driver.h"
 #include "engine/queue.h"
-#include "engine/sqlite_part.h"
 
 enum {
     BUSY_TIMEOUT_MS = 5000,

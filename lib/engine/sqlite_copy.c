@@ -1,4 +1,4 @@
-#include "engine/sqlite_copy.h"
+#include "engine/sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>

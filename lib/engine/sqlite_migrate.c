@@ -5,8 +5,7 @@
 #include <unistd.h>
 
 #include "engine/driver.h"
-#include "engine/schema.h"
-#include "engine/sqlite_copy.h"
+#include "engine/sqlite.h"
 
 /* Creates an empty file; SQLite gives its -wal and -shm the same mode. */
 static void create_file(const char *path) {

@@ -1,9 +1,7 @@
-#include "engine/sqlite_objects.h"
+#include "engine/sqlite.h"
 
 #include <ctype.h>
 #include <string.h>
-
-#include "engine/sqlite.h"
 
 struct object {
     const char *type, *name, *table, *text;

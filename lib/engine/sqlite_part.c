@@ -1,13 +1,9 @@
 /* SQLite reads the rows of sqlite_schema in the order of creation, and parses each. The callback of
  * its trace interrupts this at the first object that is not needed. With WRITABLE_SCHEMA, SQLite
  * keeps what it has parsed when the schema cannot be read to its end. */
-#include "engine/sqlite_part.h"
+#include "engine/sqlite.h"
 
-#include <sqlite3.h>
-#include <stdbool.h>
 #include <string.h>
-
-#include "engine/schema.h"
 
 struct progress {
     sqlite3 *db;

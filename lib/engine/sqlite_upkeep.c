@@ -16,8 +16,7 @@
 #include "base/file_identity.h"
 #include "engine/driver.h"
 #include "engine/maintenance.h"
-#include "engine/sqlite_copy.h"
-#include "engine/sqlite_objects.h"
+#include "engine/sqlite.h"
 
 enum {
     PATH_SIZE = 4096 + 64,
@@ -318,21 +317,15 @@ static const char *find_damage(struct store *store, struct arena *arena, bool is
     return damage;
 }
 
-static void add_finding(struct buffer *findings, enum store_level level, const char *what,
-                        const char *detail) {
-    const struct store_finding finding = {level, what, detail};
-    buffer_add(findings, &finding, sizeof finding);
-}
-
 static void add_references(struct store *store, struct arena *arena, bool is_full,
                            struct buffer *findings) {
     if (!is_full) {
-        add_finding(findings, FINDING_OK, "references",
+        finding_add(findings, FINDING_OK, "references",
                     "not checked; `switchboard doctor --full` checks them");
         return;
     }
     int64_t dangling = sql_integer(store, "SELECT count(*) FROM pragma_foreign_key_check");
-    add_finding(findings, dangling ? FINDING_FAULT : FINDING_OK, "references",
+    finding_add(findings, dangling ? FINDING_FAULT : FINDING_OK, "references",
                 arena_printf(arena, "%lld rows refer to a missing row", (long long)dangling));
 }
 
@@ -344,16 +337,16 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
     const char *sound = is_full ? "ok, the whole database was read"
                                 : "ok, only users, accounts and lines were read; "
                                   "`switchboard doctor --full` reads all";
-    add_finding(findings, FINDING_OK, "database", "opens, with the schema version of this program");
-    add_finding(findings, damage ? FINDING_FAULT : FINDING_OK, "integrity",
+    finding_add(findings, FINDING_OK, "database", "opens, with the schema version of this program");
+    finding_add(findings, damage ? FINDING_FAULT : FINDING_OK, "integrity",
                 damage ? damage : sound);
     const char *difference = sqlite_compare_objects(store, false, arena);
-    add_finding(findings, difference ? FINDING_FAULT : FINDING_OK, "schema",
+    finding_add(findings, difference ? FINDING_FAULT : FINDING_OK, "schema",
                 difference
                     ? arena_printf(arena, "the database %s", difference)
                     : "tables, indexes and triggers are those of this program, and no other");
     add_references(store, arena, is_full, findings);
-    add_finding(findings, is_wal ? FINDING_OK : FINDING_FAULT, "journal",
+    finding_add(findings, is_wal ? FINDING_OK : FINDING_FAULT, "journal",
                 is_wal ? "write-ahead log"
                        : "no write-ahead log, so readers block writers: run `switchboard init`");
     return sql_result(store);
@@ -364,7 +357,7 @@ static void examine(const char *path, struct arena *arena, struct buffer *findin
     struct stat wal = {0};
     stat(arena_printf(arena, "%s-wal", path), &wal);
     bool is_long = wal.st_size > WAL_TOO_LONG;
-    add_finding(findings, is_long ? FINDING_WARNING : FINDING_OK, "write-ahead log",
+    finding_add(findings, is_long ? FINDING_WARNING : FINDING_OK, "write-ahead log",
                 arena_printf(arena, "%lld bytes%s", (long long)wal.st_size,
                              is_long
                                  ? ": no checkpoint has cut it; does the courier run, or does a "

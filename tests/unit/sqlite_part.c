@@ -1,5 +1,4 @@
-/* lib/engine/sqlite_part.h, by connections for reading. */
-#include "engine/sqlite_part.h"
+/* lib/engine/sqlite_part.c, by connections for reading. */
 #include "store/store.h"
 
 #include <spawn.h>

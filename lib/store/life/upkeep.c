@@ -44,7 +44,7 @@ void store_list_files(const char *target, struct arena *arena, struct store_file
                       size_t *count) {
     const struct upkeep *upkeep = upkeep_of(driver_of(target));
     struct buffer rows = buffer_in(arena);
-    if (upkeep)
+    if (upkeep && upkeep->list_files)
         upkeep->list_files(target, arena, &rows);
     *files = (struct store_file *)(void *)rows.p;
     *count = rows.n / sizeof **files;
@@ -54,7 +54,7 @@ void store_examine(const char *target, struct arena *arena, struct store_finding
                    size_t *count) {
     const struct upkeep *upkeep = upkeep_of(driver_of(target));
     struct buffer rows = buffer_in(arena);
-    if (upkeep)
+    if (upkeep && upkeep->examine)
         upkeep->examine(target, arena, &rows);
     *findings = (struct store_finding *)(void *)rows.p;
     *count = rows.n / sizeof **findings;
