@@ -23,9 +23,9 @@ struct move_table {
 /* Lists the tables of schema.sql. Returns false if it has a form that cannot be moved. */
 bool move_list_tables(struct arena *arena, struct move_table **tables, size_t *count);
 
-/* A database that was moved, or whose copy is incomplete, has its version negated: programs refuse
- * it, those that have it open too. */
-/* The table with the one row that says why a database is closed. */
+/* The table with the one row that says why a database is closed. A database that was moved, or
+ * whose copy is incomplete, has its version negated: programs refuse it, those that have it open
+ * too. */
 #define MOVE_MARK "database_move"
 
 /* Failures are latched (sql.h). */
@@ -43,25 +43,27 @@ struct mover {
     /* Sets owner and mode of a database that was created; NULL: not needed. */
     bool (*adopt)(struct store *store, const char *target);
 
-    /* A transaction that sees one state of the database. */
-    bool (*begin_view)(struct store *store);
-    bool (*end_view)(struct store *store);
+    /* Runs the following SQL. */
+    bool (*script)(struct store *store, const char *sql);
+    /* Begins a transaction that sees one state of the database. */
+    const char *begin_view;
+    /* Begins one that writes the copy; references between rows are not checked yet. */
+    const char *begin_copy;
+    /* Before its commit; NULL: not needed. */
+    const char *end_copy;
 
     /* Makes programs begin no requests, and waits for those that run; NULL: it is not possible. */
     bool (*drain)(struct store *store, const char *target);
     /* A transaction during which no other connection writes. */
     bool (*stop_writers)(struct store *store, const struct move_table *tables, size_t count);
-    /* Makes writes that wait for the end of that transaction fail, and all later ones. */
+    /* Makes writes that wait for the end of that transaction fail, and all later ones. NULL: they
+     * fail by the version. */
     bool (*refuse_writers)(struct store *store, const struct move_table *tables, size_t count);
     /* Ends connections that only read; after the commit; NULL: not needed. */
     void (*end_readers)(struct store *store);
 
-    /* A transaction that writes the copy; references between rows are not checked yet. */
-    bool (*begin_copy)(struct store *store);
     /* Checks all references; those of rows that are written later are checked by the commit. */
     bool (*check_references)(struct store *store);
-    /* Called before the commit. */
-    bool (*end_copy)(struct store *store);
     bool (*commit)(struct store *store);
 
     /* Loads many rows into a table; NULL: they are inserted one by one. */

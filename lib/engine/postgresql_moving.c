@@ -60,14 +60,6 @@ static bool has_mark(struct store *store) {
     return has_table(store, MOVE_MARK);
 }
 
-static bool begin_view(struct store *store) {
-    return postgresql_script(store, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-}
-
-static bool end_view(struct store *store) {
-    return postgresql_script(store, "COMMIT");
-}
-
 /* --- the stop --- */
 
 /* Tries to lock all tables, in the order in which writers do: the one whose counters they raise at
@@ -137,17 +129,21 @@ static void end_readers(struct store *store) {
 /* --- the copy --- */
 
 /* Without the references the tables can be loaded in any order. */
-static bool begin_copy(struct store *store) {
-    return postgresql_script(
-        store, "BEGIN; "
-               "CREATE TEMPORARY TABLE move_reference ON COMMIT DROP AS "
-               "SELECT CAST(CAST(conrelid AS regclass) AS text) AS place, conname AS name, "
-               "pg_get_constraintdef(oid) AS definition FROM pg_constraint "
-               "WHERE contype = 'f' AND connamespace = CAST(current_schema() AS regnamespace); "
-               "DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM move_reference LOOP "
-               "EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.place, r.name); "
-               "END LOOP; END $$");
-}
+#define BEGIN_COPY                                                                                 \
+    "BEGIN; "                                                                                      \
+    "CREATE TEMPORARY TABLE move_reference ON COMMIT DROP AS "                                     \
+    "SELECT CAST(CAST(conrelid AS regclass) AS text) AS place, conname AS name, "                  \
+    "pg_get_constraintdef(oid) AS definition FROM pg_constraint "                                  \
+    "WHERE contype = 'f' AND connamespace = CAST(current_schema() AS regnamespace); "              \
+    "DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM move_reference LOOP "                    \
+    "EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.place, r.name); "                       \
+    "END LOOP; END $$"
+
+#define END_COPY                                                                                   \
+    "SET CONSTRAINTS ALL IMMEDIATE; "                                                              \
+    "DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM move_reference LOOP "                    \
+    "EXECUTE format('ALTER TABLE %s ALTER CONSTRAINT %I NOT DEFERRABLE', "                         \
+    "r.place, r.name); END LOOP; END $$"
 
 static bool check_references(struct store *store) {
     return postgresql_script(
@@ -155,14 +151,6 @@ static bool check_references(struct store *store) {
                "EXECUTE format('ALTER TABLE %s ADD CONSTRAINT %I %s DEFERRABLE INITIALLY DEFERRED',"
                " r.place, r.name, r.definition); "
                "END LOOP; END $$");
-}
-
-static bool end_copy(struct store *store) {
-    return postgresql_script(
-        store, "SET CONSTRAINTS ALL IMMEDIATE; "
-               "DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM move_reference LOOP "
-               "EXECUTE format('ALTER TABLE %s ALTER CONSTRAINT %I NOT DEFERRABLE', "
-               "r.place, r.name); END LOOP; END $$");
 }
 
 static bool commit(struct store *store) {
@@ -259,14 +247,14 @@ const struct mover postgresql_mover = {
     .read_schema_id = read_schema_id,
     .set_version = set_version,
     .has_mark = has_mark,
-    .begin_view = begin_view,
-    .end_view = end_view,
+    .script = postgresql_script,
+    .begin_view = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    .begin_copy = BEGIN_COPY,
+    .end_copy = END_COPY,
     .stop_writers = stop_writers,
     .refuse_writers = refuse_writers,
     .end_readers = end_readers,
-    .begin_copy = begin_copy,
     .check_references = check_references,
-    .end_copy = end_copy,
     .commit = commit,
     .load_start = load_start,
     .load_row = load_row,

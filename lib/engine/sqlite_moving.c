@@ -108,14 +108,6 @@ static bool adopt(struct store *store, const char *target) {
     return !store->failure;
 }
 
-static bool begin_view(struct store *store) {
-    return sql_script(store, "BEGIN");
-}
-
-static bool end_view(struct store *store) {
-    return sql_script(store, "COMMIT");
-}
-
 /* Most answers of the platform come within this time. */
 static bool drain(struct store *store, const char *target) {
     if (!queue_drain(target))
@@ -131,26 +123,14 @@ static bool stop_writers(struct store *store, const struct move_table *tables, s
     return store->driver->begin(store);
 }
 
-/* The driver's begin refuses a closed database. */
-static bool refuse_writers(struct store *store, const struct move_table *tables, size_t count) {
-    (void)tables, (void)count;
-    return !store->failure;
-}
-
-static bool begin_copy(struct store *store) {
-    return sql_script(store, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE");
-}
-
+/* The rows of the copy are those of the source, whose references are checked, so that its end needs
+ * no check. */
 static bool check_references(struct store *store) {
     const int64_t dangling = sql_integer(store, "SELECT count(*) FROM pragma_foreign_key_check");
     if (dangling && !store->failure)
         store->failure = sql_refuse(store, STORE_CONFLICT, "%lld rows refer to a missing row",
                                     (long long)dangling);
     return !store->failure;
-}
-
-static bool end_copy(struct store *store) {
-    return !store->failure; /* its rows are those of the source, whose references are checked */
 }
 
 static bool commit(struct store *store) {
@@ -166,13 +146,11 @@ const struct mover sqlite_mover = {
     .set_version = set_version,
     .has_mark = has_mark,
     .adopt = adopt,
-    .begin_view = begin_view,
-    .end_view = end_view,
+    .script = sql_script,
+    .begin_view = "BEGIN",
+    .begin_copy = "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE",
     .drain = drain,
     .stop_writers = stop_writers,
-    .refuse_writers = refuse_writers,
-    .begin_copy = begin_copy,
     .check_references = check_references,
-    .end_copy = end_copy,
     .commit = commit,
 };

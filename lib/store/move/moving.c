@@ -108,6 +108,11 @@ static bool run_mark(struct end *end, struct arena *arena, const char *sql,
     return !sql_row(end->store, s) && !sql_failed(end->store);
 }
 
+static void run_script(const struct end *end, const char *sql) {
+    if (sql)
+        end->mover->script(end->store, sql);
+}
+
 static void read_mark(struct moving *m, struct end *end) {
     struct statement *s = arena_alloc(m->arena, sizeof *s);
     *s = (struct statement){"SELECT id, role, other FROM " MOVE_MARK, NULL, NULL, NULL, false};
@@ -387,7 +392,7 @@ static bool check_rows(struct moving *m, size_t i) {
 
 static bool copy(struct moving *m) {
     const int64_t started = clock_monotonic();
-    m->target.mover->begin_copy(m->target.store);
+    run_script(&m->target, m->target.mover->begin_copy);
     if (!is_well(m) || !empty_target(m))
         return false;
     for (size_t i = 0; i < m->count; i++) {
@@ -571,12 +576,13 @@ static bool hand_over(struct moving *m) {
     const struct end *source = &m->source, *target = &m->target;
     if (!write_mark(m, &m->target, "target", source))
         return false;
-    target->mover->end_copy(target->store);
+    run_script(target, target->mover->end_copy);
     if (is_well(m))
         target->mover->commit(target->store);
     if (!is_well(m) || !write_mark(m, &m->source, "source", target))
         return false;
-    source->mover->refuse_writers(source->store, m->tables, m->count);
+    if (source->mover->refuse_writers)
+        source->mover->refuse_writers(source->store, m->tables, m->count);
     if (is_well(m))
         source->mover->commit(source->store);
     return is_well(m) && open_copy(m);
@@ -633,10 +639,10 @@ static bool move_all(struct moving *m) {
         return false;
     if (source->schema.version < 0)
         return end_former(m);
-    source->mover->begin_view(source->store);
+    run_script(source, source->mover->begin_view);
     if (!is_well(m) || !check_texts(m) || !open_target(m) || !copy(m))
         return false;
-    source->mover->end_view(source->store);
+    run_script(source, "COMMIT");
     return is_well(m) && stop_and_move(m);
 }
 
