@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/config_path.h"
+#include "base/config.h"
 #include "base/log.h"
 #include "delivery/dispatch.h"
 #include "delivery/kept_records.h"

@@ -14,7 +14,7 @@
 
 #include "archive/copying.h"
 #include "base/clock.h"
-#include "base/config_path.h"
+#include "base/config.h"
 #include "base/counters.h"
 #include "base/log.h"
 #include "base/target.h"

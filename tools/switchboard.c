@@ -9,7 +9,7 @@
 #include "admin/linked.h"
 #include "admin/nouns.h"
 #include "base/clock.h"
-#include "base/config_path.h"
+#include "base/config.h"
 #include "base/process/confine.h"
 #include "base/target.h"
 #include "store/event_type.h"

@@ -15,6 +15,8 @@
 
 enum { LARGEST_FILE = 1024 * 1024, DAYS_MOST = 36500, MB_MOST = 1024 };
 
+#define CONFIG_VARIABLE "SWITCHBOARD_CONFIG"
+
 #define KEY(name, kind, preset, meaning)                                                           \
     { #name, offsetof(struct config, name), kind, preset, meaning, NEEDS_NOTHING }
 #define PATH(name, preset, needs, meaning)                                                         \
@@ -152,13 +154,29 @@ const char *config_find(void) {
     static char beside[PATH_MAX + 64];
     if (getauxval(AT_SECURE))
         return CONFIG_DEFAULT_PATH;
-    const char *path = getenv("SWITCHBOARD_CONFIG");
+    const char *path = getenv(CONFIG_VARIABLE);
     if (path && *path)
         return path;
     if (!*beside && !find_beside(beside, sizeof beside))
         snprintf(beside, sizeof beside, "%s", CONFIG_DEFAULT_PATH);
     return beside;
 }
+
+const char *config_path_of(const char *option) {
+    return option ? option : config_find();
+}
+
+const struct manual_item config_path_environment[] = {
+    {CONFIG_VARIABLE, "the configuration file, without --config"},
+    {0},
+};
+
+const struct manual_item config_path_files[] = {
+    {"../conf/switchboard.conf",
+     "the configuration file beside the program, without --config and\n" CONFIG_VARIABLE},
+    {CONFIG_DEFAULT_PATH, "the configuration file without any of these"},
+    {0},
+};
 
 static const char **member_of(struct config *config, const struct config_key *key) {
     return (const char **)(void *)((char *)config + key->member);
@@ -168,18 +186,13 @@ const char *config_value(const struct config *config, const struct config_key *k
     return *(const char *const *)(const void *)((const char *)config + key->member);
 }
 
-static void add_path(struct buffer *paths, const char *path) {
-    buffer_add_text(paths, path);
-    buffer_add_char(paths, '\n');
-}
-
 const char *config_paths(const struct config *config, unsigned needs, struct arena *arena) {
     struct buffer paths = buffer_in(arena);
     for (const struct config_key *key = config_keys; key->name; key++)
         if ((key->kind == CONFIG_PATH || key->kind == CONFIG_OPTION ||
              key->kind == CONFIG_TARGET) &&
             (!key->needs || key->needs & needs))
-            add_path(&paths, config_value(config, key));
+            buffer_printf(&paths, "%s\n", config_value(config, key));
     return paths.p;
 }
 

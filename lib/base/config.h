@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/process/manual.h"
 #include "base/process/need.h"
 
 #define CONFIG_DEFAULT_PATH "/etc/switchboard/switchboard.conf"
@@ -86,6 +87,12 @@ extern const struct config_key config_keys[]; /* ends with a NULL name */
  * process always uses CONFIG_DEFAULT_PATH, because any user can set its environment and link to the
  * program. The text is static. */
 const char *config_find(void);
+
+/* The path given by --config; NULL: that of config_find. */
+const char *config_path_of(const char *option);
+
+/* The same for the manual pages and --help of programs that have this option. */
+extern const struct manual_item config_path_environment[], config_path_files[];
 
 /* Reads the file at `path` into `config`, whose strings live in `arena`. Returns 0, or -1 with
  * `*error` (in `arena`) naming the line, what is wrong with it and what is allowed there. */

@@ -1,8 +1,6 @@
 #include "base/counters.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the counters need 64-bit atomic operations");
@@ -54,9 +52,7 @@ void counters_open(const char *path, char problem[MAPPED_FILE_PROBLEM_SIZE]) {
         .key = "metrics_file",
         .lost = "nothing is counted for /metrics",
         .anew = "the counters begin at 0"};
-    problem[0] = '\0';
-    if (*path)
-        table = mapped_file_open(path, &kind, problem);
+    table = mapped_file_open(path, &kind, problem);
 }
 
 bool counters_are_kept(void) {
@@ -121,44 +117,27 @@ static struct slot *find_slot(enum counters_family family, const char *labels) {
     return NULL;
 }
 
-struct addition {
-    enum counters_family family;
-    const char *labels;
-    size_t value;      /* its index */
-    uint64_t n;        /* to add to it */
-    uint64_t duration; /* to add to the sum; a counter has no such value */
-};
-
-static void apply(const struct addition *addition) {
-    struct slot *slot = find_slot(addition->family, addition->labels);
-    if (!slot) {
-        add(&table->header.dropped, 1);
-        return;
-    }
-    add(&slot->values[addition->value], addition->n);
-    if (addition->duration)
-        add(&slot->values[COUNTERS_SUM], addition->duration);
-}
-
-static void count(const struct addition *addition) {
+/* Adds `n` to a value of the series, and `duration` to its sum; a counter has no sum. */
+static void count(enum counters_family family, const char *labels, size_t value, uint64_t n,
+                  uint64_t duration) {
     if (!table || !MAPPED_FILE_ENTER(table))
         return;
-    apply(addition);
+    struct slot *slot = find_slot(family, labels);
+    add(slot ? &slot->values[value] : &table->header.dropped, slot ? n : 1);
+    if (slot && duration)
+        add(&slot->values[COUNTERS_SUM], duration);
     mapped_file_leave();
 }
 
 void counters_add(enum counters_family family, const char *labels, uint64_t n) {
-    const struct addition addition = {.family = family, .labels = labels, .n = n};
-    count(&addition);
+    count(family, labels, 0, n, 0);
 }
 
 void counters_observe(enum counters_family family, const char *labels, int64_t microseconds) {
     size_t bucket = 0;
     while (bucket < COUNTERS_BOUNDS && microseconds > counters_bounds[bucket])
         bucket++;
-    const struct addition addition = {family, labels, bucket, 1,
-                                      microseconds > 0 ? (uint64_t)microseconds : 0};
-    count(&addition);
+    count(family, labels, bucket, 1, microseconds > 0 ? (uint64_t)microseconds : 0);
 }
 
 /* --- reading --- */

@@ -1,6 +1,6 @@
 /* Folding: what a search compares instead of a text. Case, accents and other marks are removed,
  * forms of one character are made equal (Unicode NFKD and case folding), letters that have no
- * decomposition become plain ones (plain_letter.h), Arabic letters that one keyboard or another
+ * decomposition become plain ones (`ø` becomes `o`), Arabic letters that one keyboard or another
  * writes become one (U+0649, U+06CC and U+064A; U+0629 and U+0647; U+06A9 and U+0643), and the
  * tatweel is dropped. German `ö` becomes `o`: a search for `oe` does not find it. */
 #ifndef SWITCHBOARD_FOLD_H

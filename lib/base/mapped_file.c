@@ -139,9 +139,11 @@ void *mapped_file_open(const char *path, const struct mapped_kind *kind,
                        char problem[MAPPED_FILE_PROBLEM_SIZE]) {
     void *pages = NULL;
     bool is_replaced = false;
+    problem[0] = '\0';
+    if (!*path)
+        return NULL;
     watch_bus_errors();
     int failed = open_or_create(path, kind, &pages, &is_replaced);
-    problem[0] = '\0';
     if (!pages)
         snprintf(problem, MAPPED_FILE_PROBLEM_SIZE, "%s: cannot use %s %.300s: %s", kind->lost,
                  kind->key, path, failed == EINVAL ? "it is not a file" : strerror(failed));

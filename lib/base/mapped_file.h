@@ -29,8 +29,8 @@ struct mapped_kind {
 enum { MAPPED_FILE_PROBLEM_SIZE = 512 };
 
 /* Maps the file at `path`, a table of the kind; creates it when it is missing. A file of another
- * kind is renamed to PATH.replaced, and a new one created. Returns NULL when it cannot be used.
- * `problem` becomes a message for the log about either; empty without one. */
+ * kind is renamed to PATH.replaced, and a new one created. Returns NULL when it cannot be used, or
+ * `path` is "". `problem` becomes a message for the log; empty without one. */
 void *mapped_file_open(const char *path, const struct mapped_kind *kind,
                        char problem[MAPPED_FILE_PROBLEM_SIZE]);
 

@@ -1,8 +1,6 @@
 #include "base/request_log.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "the records need 64-bit atomic operations");
@@ -32,13 +30,27 @@ struct slot {
     _Atomic uint64_t words[WORDS];
 };
 
+/* The words of the last use of a token. The last one is unused. */
+enum {
+    USE_CHECK = 0, /* the checksum of the others; 0: never written */
+    USE_TIME,
+    USE_ID,
+    USE_WORDS = USE_ID + ID_SIZE / sizeof(uint64_t)
+};
+
+struct use_slot {
+    _Atomic uint64_t words[8];
+};
+
 struct file {
     struct header header;
     struct slot slots[REQUEST_LOG_RECORDS];
-    struct token_use_slot uses[TOKEN_USE_SLOTS];
+    struct use_slot uses[TOKEN_USE_SLOTS];
 };
 
 _Static_assert(sizeof(struct slot) == 192, "a record is three cache lines");
+_Static_assert(ID_SIZE % sizeof(uint64_t) == 0, "an id is whole words");
+_Static_assert(sizeof(struct use_slot) == 64, "a use is a cache line");
 _Static_assert(sizeof(struct file) == REQUEST_LOG_FILE_SIZE, "the size of the file");
 
 static struct file *table; /* NULL: nothing is recorded */
@@ -50,9 +62,7 @@ void request_log_open(const char *path, char problem[MAPPED_FILE_PROBLEM_SIZE]) 
         .key = "requests_file",
         .lost = "no request is recorded for /v2/requests",
         .anew = "the list of requests begins anew"};
-    problem[0] = '\0';
-    if (*path)
-        table = mapped_file_open(path, &kind, problem);
+    table = mapped_file_open(path, &kind, problem);
 }
 
 bool request_log_is_kept(void) {
@@ -174,17 +184,84 @@ bool request_log_next(const char *user_id, uint64_t *before, struct request_reco
 
 /* --- the last uses of tokens --- */
 
+static uint64_t checksum_of_use(const uint64_t words[USE_WORDS]) {
+    return mapped_file_hash(&words[USE_TIME], USE_WORDS - USE_TIME);
+}
+
+static void encode_use(const struct token_use *use, uint64_t words[USE_WORDS]) {
+    memset(words, 0, USE_WORDS * sizeof *words);
+    words[USE_TIME] = (uint64_t)use->time;
+    memcpy(&words[USE_ID], use->id, strnlen(use->id, ID_SIZE - 1));
+    words[USE_CHECK] = checksum_of_use(words);
+}
+
+static uint64_t load(struct use_slot *slot, size_t word) {
+    return atomic_load_explicit(&slot->words[word], memory_order_relaxed);
+}
+
+static bool has_id(struct use_slot *slot, const uint64_t words[USE_WORDS]) {
+    for (size_t i = USE_ID; i < USE_WORDS; i++)
+        if (load(slot, i) != words[i])
+            return false;
+    return true;
+}
+
+/* Finds the slot of the token, else the one to replace: an empty one or that of the oldest use. */
+static struct use_slot *find_use(const uint64_t words[USE_WORDS]) {
+    enum { PLACES = 16 }; /* slots that may hold the use of one token */
+    const uint64_t first = mapped_file_hash(&words[USE_ID], USE_WORDS - USE_ID);
+    struct use_slot *oldest = NULL;
+    for (uint64_t i = 0; i < PLACES; i++) {
+        struct use_slot *slot = &table->uses[(first + i) % TOKEN_USE_SLOTS];
+        if (has_id(slot, words))
+            return slot;
+        if (!oldest || load(slot, USE_TIME) < load(oldest, USE_TIME))
+            oldest = slot;
+    }
+    return oldest;
+}
+
+/* Two processes may write one slot: then the checksum may not match, until the next use. */
+static void write_use(const uint64_t words[USE_WORDS]) {
+    struct use_slot *slot = find_use(words);
+    if (has_id(slot, words) && words[USE_TIME] - load(slot, USE_TIME) < TOKEN_USE_PRECISION)
+        return;
+    for (size_t i = 0; i < USE_WORDS; i++)
+        atomic_store_explicit(&slot->words[i], words[i], memory_order_relaxed);
+}
+
 void request_log_note_use(const struct token_use *use) {
+    uint64_t words[USE_WORDS];
+    encode_use(use, words);
     if (!table || !MAPPED_FILE_ENTER(table))
         return;
-    token_use_note(table->uses, use);
+    write_use(words);
     mapped_file_leave();
+}
+
+/* Whether it is the id of a scoped token: `tok_`, letters and digits, and NULs to its end. */
+static bool is_id(const char id[ID_SIZE]) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    const size_t n = strnlen(id, ID_SIZE);
+    return n < ID_SIZE && strncmp(id, "tok_", 4) == 0 && strspn(id, allowed) == n;
+}
+
+/* What is read is not trusted: the use may be not whole, or its id none. */
+static bool read_use(struct use_slot *slot, struct token_use *use) {
+    uint64_t words[USE_WORDS];
+    for (size_t i = 0; i < USE_WORDS; i++)
+        words[i] = load(slot, i);
+    if (!words[USE_CHECK] || words[USE_CHECK] != checksum_of_use(words))
+        return false;
+    use->time = (int64_t)words[USE_TIME];
+    memcpy(use->id, &words[USE_ID], sizeof use->id);
+    return use->time > 0 && is_id(use->id);
 }
 
 bool request_log_read_use(size_t i, struct token_use *use) {
     if (!table || !MAPPED_FILE_ENTER(table))
         return false;
-    const bool is_read = token_use_read(&table->uses[i], use);
+    const bool is_read = read_use(&table->uses[i], use);
     mapped_file_leave();
     return is_read;
 }

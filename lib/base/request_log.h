@@ -5,14 +5,15 @@
  * or not at all.
  *
  * A record never holds a query string, a body or a token. The file also has the last use of each
- * scoped token (token_use.h), which the courier writes into the database.
+ * scoped token, which the courier writes into the database: a table of a fixed size, which forgets
+ * the use that is the oldest among the places of a new one when it is full. It has ids, never
+ * tokens.
  */
 #ifndef SWITCHBOARD_REQUEST_LOG_H
 #define SWITCHBOARD_REQUEST_LOG_H
 
 #include "base/id.h"
 #include "base/mapped_file.h"
-#include "base/token_use.h"
 
 enum {
     REQUEST_LOG_RECORDS = 65536,
@@ -20,6 +21,8 @@ enum {
     REQUEST_LOG_ID_SIZE = 65,                               /* of the request's id, with the NUL */
     REQUEST_LOG_ROUTE_SIZE = 57,                            /* a longer route is cut */
     REQUEST_LOG_METHOD_SIZE = 9,
+    TOKEN_USE_SLOTS = 4096,
+    TOKEN_USE_PRECISION = 60 * 1000, /* ms: a later use within it is not noted */
 };
 
 struct request_record {
@@ -48,6 +51,12 @@ void request_log_add(const struct request_record *record);
 /* Finds the newest record of the user before the record *before, and sets *before to its number;
  * UINT64_MAX: the newest one. False when there is none. */
 bool request_log_next(const char *user_id, uint64_t *before, struct request_record *record);
+
+/* The last use of a scoped token. */
+struct token_use {
+    int64_t time; /* ms */
+    char id[ID_SIZE];
+};
 
 /* Notes that the scoped token was used. */
 void request_log_note_use(const struct token_use *use);

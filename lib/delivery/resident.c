@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config_path.h"
+#include "base/config.h"
 #include "base/counters.h"
 #include "base/http_client.h"
 #include "base/log.h"

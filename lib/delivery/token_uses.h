@@ -1,6 +1,6 @@
 /* The last uses of scoped tokens, which programs without the right to write the database note in
- * the file of the last requests (base/token_use.h). Each courier writes those of its host into the
- * database, once an hour and token at most. */
+ * the file of the last requests (base/request_log.h). Each courier writes those of its host into
+ * the database, once an hour and token at most. */
 #ifndef SWITCHBOARD_TOKEN_USES_H
 #define SWITCHBOARD_TOKEN_USES_H
 

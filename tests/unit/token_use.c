@@ -1,17 +1,37 @@
-/* The last uses of tokens in the file of the requests (base/token_use.h). */
+/* The last uses of tokens in the file of the requests (base/request_log.h). */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "base/token_use.h"
+#include "base/request_log.h"
 #include "compare.h"
 
-static struct token_use_slot slots[TOKEN_USE_SLOTS];
+enum { SLOTS_SIZE = TOKEN_USE_SLOTS * 64 };
+
+static uint64_t (*slots)[8]; /* the end of the file */
+
+static void open_log(void) {
+    char path[] = "/tmp/switchboard-uses-XXXXXX", problem[MAPPED_FILE_PROBLEM_SIZE];
+    const int made = mkstemp(path);
+    CHECK_INTEGER(made >= 0 && close(made) == 0 && unlink(path) == 0, true);
+    request_log_open(path, problem);
+    CHECK_TEXT(problem, "");
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    CHECK_INTEGER(unlink(path), 0);
+    void *uses = mmap(NULL, SLOTS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                      REQUEST_LOG_FILE_SIZE - SLOTS_SIZE);
+    if (uses == MAP_FAILED)
+        abort();
+    slots = uses;
+}
 
 static void note(int number, int64_t time) {
     struct token_use use = {.time = time};
     snprintf(use.id, sizeof use.id, "tok_%026d", number);
-    token_use_note(slots, &use);
+    request_log_note_use(&use);
 }
 
 /* The time of the token's use in the table; 0: it has none. */
@@ -21,7 +41,7 @@ static int64_t find(int number) {
     int64_t time = 0;
     snprintf(id, sizeof id, "tok_%026d", number);
     for (size_t i = 0; i < TOKEN_USE_SLOTS; i++)
-        if (token_use_read(&slots[i], &use) && strcmp(use.id, id) == 0) {
+        if (request_log_read_use(i, &use) && strcmp(use.id, id) == 0) {
             CHECK_INTEGER(time, 0); /* one slot for each token */
             time = use.time;
         }
@@ -32,7 +52,7 @@ static size_t count(void) {
     struct token_use use;
     size_t n = 0;
     for (size_t i = 0; i < TOKEN_USE_SLOTS; i++)
-        n += token_use_read(&slots[i], &use);
+        n += request_log_read_use(i, &use);
     return n;
 }
 
@@ -63,14 +83,14 @@ static void check_full(void) {
 
 /* A slot that is not whole is left out, and the next use of the token mends it. */
 static void check_damage(void) {
-    memset(slots, 0, sizeof slots);
+    memset(slots, 0, SLOTS_SIZE);
     note(7, 5000);
     for (size_t i = 0; i < TOKEN_USE_SLOTS; i++)
-        slots[i].words[1] = 1; /* the times */
+        slots[i][1] = 1; /* the times */
     CHECK_INTEGER(count(), 0);
     note(7, 5000 + TOKEN_USE_PRECISION);
     CHECK_INTEGER(find(7), 5000 + TOKEN_USE_PRECISION);
-    memset(slots, 0xff, sizeof slots);
+    memset(slots, 0xff, SLOTS_SIZE);
     CHECK_INTEGER(count(), 0);
     note(7, 6000);
     CHECK_INTEGER(find(7), 6000);
@@ -79,11 +99,11 @@ static void check_damage(void) {
 /* Only what can be the id of a token is read. */
 static void check_ids(void) {
     static const char *const wrong[] = {"", "tok", "usr_1", "tok_'", "tok_\xff", "TOK_1", "tok_ 1"};
-    memset(slots, 0, sizeof slots);
+    memset(slots, 0, SLOTS_SIZE);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct token_use use = {.time = 1000};
         snprintf(use.id, sizeof use.id, "%s", wrong[i]);
-        token_use_note(slots, &use);
+        request_log_note_use(&use);
         CHECK_INTEGER(count(), 0);
     }
     note(1, -1);
@@ -91,6 +111,7 @@ static void check_ids(void) {
 }
 
 int main(void) {
+    open_log();
     check_precision();
     check_full();
     check_damage();

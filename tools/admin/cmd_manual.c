@@ -1,6 +1,6 @@
 /* `switchboard manual`: the manual pages of this tool and of the configuration file, from the same
  * tables as --help and the reader of the file. */
-#include "base/config_path.h"
+#include "base/config.h"
 #include "command.h"
 #include "nouns.h"
 

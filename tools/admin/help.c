@@ -1,7 +1,7 @@
 /* --help and usage lines, built from the tables of commands and options. */
 #include <stdio.h>
 
-#include "base/config_path.h"
+#include "base/config.h"
 #include "base/process/program.h"
 #include "command.h"
 
