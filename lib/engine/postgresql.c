@@ -11,6 +11,7 @@
 enum {
     LOCK_TIMEOUT_MS = 5000,
     OLDEST_SERVER = 150000,
+    WORK_OF_STATEMENT = 100, /* units of store_limit_work, about that of SQLite for the same */
 };
 
 /* --- the connection --- */
@@ -216,7 +217,7 @@ static void start(struct store *store, struct statement *statement,
         }
     }
     postgresql_free_arguments(&arguments);
-    postgresql_count_statement(c);
+    c->limit.work += WORK_OF_STATEMENT;
 }
 
 static bool row(struct store *store, struct statement *statement) {
@@ -274,7 +275,7 @@ static bool begin(struct store *store) {
     postgresql_add_pending(c, "BEGIN");
     postgresql_add_pending(c, "SET LOCAL lock_timeout = %lld", /* 0 would be no limit */
                            (long long)(c->until > now ? c->until - now : 1));
-    postgresql_start_limits(c);
+    c->limit.work = c->limit.renewal = 0;
     postgresql_renew_timeout(c);
     return !store->failure;
 }

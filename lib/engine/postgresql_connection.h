@@ -186,13 +186,6 @@ void postgresql_forget_awaited(struct connection *c);
  */
 PGresult *postgresql_finish(struct connection *c, const char *command);
 
-/* At the begin of a transaction: its work is 0. */
-void postgresql_start_limits(struct connection *c);
-
-/* Add a statement, and the rows that a statement has changed, to the transaction's work. */
-void postgresql_count_statement(struct connection *c);
-void postgresql_count_rows(struct connection *c, int64_t rows);
-
 /* Keeps the command that has the server end statements when the limit of time is reached, if the
  * server needs it again. Latches a failure if it is reached. */
 void postgresql_renew_timeout(struct connection *c);

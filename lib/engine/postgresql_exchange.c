@@ -19,12 +19,9 @@ enum {
     TLS_WAIT_MS = 5, /* the TLS library may have read the rest of the answer */
 };
 
-/* Units of store_limit_work. */
-enum {
-    WORK_OF_STATEMENT = 100, /* about that of SQLite for the same */
-    WORK_OF_ROW = 400,       /* each but the first that a statement changes: each of its indexes
-                                gets an entry more, and keeps the former ones */
-};
+/* Units of store_limit_work, of each row but the first that a statement changes: each of its
+ * indexes gets an entry more, and keeps the former ones. */
+enum { WORK_OF_ROW = 400 };
 
 enum {
     RENEWAL_MS = 1000,      /* how old the server's limit of time may become */
@@ -72,20 +69,6 @@ void postgresql_limit_time(struct store *store, int64_t ms) {
     struct connection *c = connection_of(store);
     c->limit.ms = ms;
     c->limit.end = ms ? clock_monotonic() + ms : 0;
-}
-
-void postgresql_start_limits(struct connection *c) {
-    c->limit.work = 0;
-    c->limit.renewal = 0;
-}
-
-void postgresql_count_statement(struct connection *c) {
-    c->limit.work += WORK_OF_STATEMENT;
-}
-
-void postgresql_count_rows(struct connection *c, int64_t rows) {
-    if (rows > 1)
-        c->limit.work += (rows - 1) * WORK_OF_ROW;
 }
 
 /* The server's limit counts for each statement: it gets shorter with the time that is left. */
@@ -216,7 +199,7 @@ static void settle(struct connection *c, const struct awaited *sent, PGresult *r
     struct prepared *p = sent->p;
     postgresql_latch(c, result);
     if (PQresultStatus(result) == PGRES_COMMAND_OK) { /* it reads no rows */
-        postgresql_count_rows(c, c->changes);
+        c->limit.work += c->changes > 1 ? (int64_t)(c->changes - 1) * WORK_OF_ROW : 0;
         c->total_changes += c->changes;
     }
     if (sent->kind == PREPARATION && PQresultStatus(result) != PGRES_COMMAND_OK)

@@ -1,10 +1,8 @@
 /* Creating the schema on a PostgreSQL server, and migrating an older one; by the CLI only.
  * Definitions are part of the transaction there: a schema is made as a whole or not at all. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "engine/maintenance.h"
 #include "engine/postgresql.h"
 #include "engine/schema.h"
 
@@ -98,17 +96,9 @@ static void write_schema_id(struct store *store) {
     postgresql_script(store, sql);
 }
 
-static void run_steps(struct store *store, int version) {
-    for (const struct schema_step *step = schema_steps; step->to; step++) {
-        if (step->to <= version)
-            continue;
-        for (const char *const *sql = step->sql; *sql; sql++)
-            if (!run_translated(store, *sql))
-                return;
-        if (step->fill && !step->fill(store))
-            return;
-    }
-    write_schema_id(store);
+static void migrate(struct store *store, int version) {
+    if (schema_run_steps(store, version, run_translated))
+        write_schema_id(store);
 }
 
 static void create(struct store *store) {
@@ -146,7 +136,6 @@ static enum store_result read_version(struct store *store, int *version) {
                                                      "relnamespace = current_schema()::regnamespace"
                                                      " AND relkind IN ('r', 'p', 'v', 'm', 'f')");
     struct schema_id found = {0};
-    char reason[512];
     if (is_ours)
         postgresql_read_schema_id(store, &found);
     *version = (int)found.version;
@@ -157,11 +146,7 @@ static enum store_result read_version(struct store *store, int *version) {
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it belongs to another program and was not changed: create a database "
                           "for this program alone");
-    if (*version < 0)
-        return sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
-    if (schema_refusal(&found, reason, sizeof reason))
-        return sql_refuse(store, STORE_UNAVAILABLE, "%s", reason);
-    return STORE_OK;
+    return schema_check(store, &found, true);
 }
 
 static enum store_result check_order(struct store *store) {
@@ -186,7 +171,7 @@ static enum store_result change_schema(struct store *store, int *from) {
     if (*from == 0)
         create(store);
     else if (*from < schema_version)
-        run_steps(store, *from);
+        migrate(store, *from);
     result = sql_result(store);
     return result == STORE_OK ? check_order(store) : result;
 }

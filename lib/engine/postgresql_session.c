@@ -25,7 +25,6 @@ bool postgresql_read_schema_id(struct store *store, struct schema_id *id) {
 
 /* Judges what start_session has read, NULL for an empty table; or its failure. */
 static enum store_result check_schema(struct store *store, const struct schema_id *found) {
-    char reason[512];
     enum store_result result = sql_result(store);
     const bool is_missing =
         result == STORE_OK ? !found : strstr(store->reason, UNDEFINED_TABLE) != NULL;
@@ -34,11 +33,7 @@ static enum store_result check_schema(struct store *store, const struct schema_i
     if (is_missing)
         return sql_refuse(store, STORE_UNAVAILABLE,
                           "it has no schema of this program: run `switchboard init`");
-    if (found->version < 0)
-        return sql_refuse_moved(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
-    if (schema_mismatch(found, reason, sizeof reason))
-        return sql_refuse(store, STORE_UNAVAILABLE, "%s", reason);
-    return STORE_OK;
+    return schema_check(store, found, false);
 }
 
 #define SET(name, value) ", set_config('" name "', '" value "', false)"

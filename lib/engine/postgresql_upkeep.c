@@ -20,7 +20,8 @@ static bool is_true(struct store *store, const char *condition, struct arena *ar
 static void add_server(struct store *store, struct arena *arena, struct buffer *findings) {
     const bool is_standby = is_true(store, "pg_is_in_recovery()", arena);
     const bool is_stuck = store_is_stuck(store);
-    finding_add(findings, is_standby || is_stuck ? FINDING_FAULT : FINDING_OK, "database",
+    finding_add(
+        findings, is_standby || is_stuck ? FINDING_FAULT : FINDING_OK, "database",
         arena_printf(arena, "opens, with the schema version of this program; PostgreSQL %s, %s",
                      postgresql_text(store, arena, "SHOW server_version"),
                      is_standby ? "a standby, which takes no writes: name the primary too"
@@ -38,15 +39,18 @@ static void add_encryption(struct store *store, struct arena *arena, struct buff
     const bool is_required =
         is_checked || strcmp(mode, "verify-ca") == 0 || strcmp(mode, "require") == 0;
     if (!hosts_are_remote(postgresql_hosts(store)))
-        finding_add(findings, FINDING_OK, "database TLS", "not needed: the URL names this machine alone");
+        finding_add(findings, FINDING_OK, "database TLS",
+                    "not needed: the URL names this machine alone");
     else if (is_checked)
-        finding_add(findings, FINDING_OK, "database TLS", "the server's certificate and name are checked");
+        finding_add(findings, FINDING_OK, "database TLS",
+                    "the server's certificate and name are checked");
     else if (is_required)
         finding_add(findings, FINDING_WARNING, "database TLS",
-            "the server's name is not checked, so another one may take its place: "
-            "sslmode=verify-full");
+                    "the server's name is not checked, so another one may take its place: "
+                    "sslmode=verify-full");
     else
-        finding_add(findings, FINDING_FAULT, "database TLS",
+        finding_add(
+            findings, FINDING_FAULT, "database TLS",
             "the URL's sslmode allows a connection without TLS, on which others read and change "
             "everything: sslmode=verify-full");
 }
@@ -54,12 +58,14 @@ static void add_encryption(struct store *store, struct arena *arena, struct buff
 static void add_role(struct store *store, struct arena *arena, struct buffer *findings) {
     const char *role = postgresql_text(store, arena, "SELECT current_user");
     if (is_true(store, "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)", arena))
-        finding_add(findings, FINDING_WARNING, "role",
+        finding_add(
+            findings, FINDING_WARNING, "role",
             arena_printf(arena,
                          "%s is a superuser of the server: use a role that only owns the database",
                          role));
     else
-        finding_add(findings, FINDING_OK, "role", arena_printf(arena, "%s, without superuser", role));
+        finding_add(findings, FINDING_OK, "role",
+                    arena_printf(arena, "%s, without superuser", role));
 }
 
 /* What libpq gets as the number of the server's process is that of a pooler between them. */
@@ -69,12 +75,14 @@ static void add_pooler(struct store *store, struct buffer *findings) {
     const bool is_declared = postgresql_is_pooled(store);
     if (is_between && !is_declared)
         finding_add(findings, FINDING_FAULT, "pooler",
-            "one is between this host and the server, and the URL does not say so: add "
-            "pooler=transaction");
+                    "one is between this host and the server, and the URL does not say so: add "
+                    "pooler=transaction");
     else if (is_between)
-        finding_add(findings, FINDING_OK, "pooler", "between this host and the server, by transaction");
+        finding_add(findings, FINDING_OK, "pooler",
+                    "between this host and the server, by transaction");
     else if (is_declared)
-        finding_add(findings, FINDING_WARNING, "pooler",
+        finding_add(
+            findings, FINDING_WARNING, "pooler",
             "the URL has pooler=transaction, and none is between: each statement is parsed anew");
     else
         finding_add(findings, FINDING_OK, "pooler", "none");
@@ -106,7 +114,7 @@ static void add_standbys(struct store *store, struct arena *arena, struct buffer
     else if (postgresql_integer(store, BEHIND) >= LAG_WARNING_MIB)
         advice = ": one is far behind; a failover waits until it has caught up";
     finding_add(findings, *advice ? FINDING_WARNING : FINDING_OK, "standbys",
-        arena_printf(arena, "%s%s", standbys ? standbys : "", advice));
+                arena_printf(arena, "%s%s", standbys ? standbys : "", advice));
 }
 
 static void add_durability(struct store *store, struct arena *arena, struct buffer *findings) {
@@ -114,7 +122,8 @@ static void add_durability(struct store *store, struct arena *arena, struct buff
         store, arena,
         "SELECT string_agg(name, ', ' ORDER BY name) FROM pg_settings WHERE setting = 'off' "
         "AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')");
-    finding_add(findings, off ? FINDING_WARNING : FINDING_OK, "durability",
+    finding_add(
+        findings, off ? FINDING_WARNING : FINDING_OK, "durability",
         off ? arena_printf(arena, "off: %s; a crash of the server may lose what was committed", off)
             : "a commit is on the server's disk when it is answered");
 }
@@ -123,8 +132,9 @@ static void add_integrity(struct store *store, struct arena *arena, struct buffe
     const char *checksums = postgresql_text(store, arena, "SHOW data_checksums");
     const bool are_on = checksums && strcmp(checksums, "on") == 0;
     finding_add(findings, are_on ? FINDING_OK : FINDING_WARNING, "integrity",
-        are_on ? "the server checks the checksum of every page that it reads"
-               : "the server has no checksums of its pages: pg_checksums --enable makes them");
+                are_on
+                    ? "the server checks the checksum of every page that it reads"
+                    : "the server has no checksums of its pages: pg_checksums --enable makes them");
 }
 
 /* Warns of tables that the courier would have had the server analyze (postgresql_statistics.c), and
@@ -135,7 +145,8 @@ static void add_statistics(struct store *store, struct arena *arena, struct buff
         "SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' "
         "AND relnamespace = current_schema()::regnamespace AND reltuples < 0 "
         "AND pg_relation_size(oid) > 8 * 1024 * 1024");
-    finding_add(findings, without ? FINDING_WARNING : FINDING_OK, "statistics",
+    finding_add(
+        findings, without ? FINDING_WARNING : FINDING_OK, "statistics",
         without ? arena_printf(arena,
                                "the server has none of %s, after pg_upgrade for example, and may "
                                "read whole tables: run the SQL command ANALYZE",
@@ -148,14 +159,14 @@ static void add_clock(struct store *store, struct arena *arena, struct buffer *f
     const int64_t ahead = clock_ahead();
     const bool is_off = ahead > CLOCK_WARNING_MS || ahead < -CLOCK_WARNING_MS;
     finding_add(findings, is_off ? FINDING_WARNING : FINDING_OK, "clock",
-        arena_printf(arena,
-                     "this host's clock is %lld ms %s the server's, which the programs use%s",
-                     (long long)(ahead < 0 ? -ahead : ahead), ahead < 0 ? "behind" : "ahead of",
-                     is_off ? ": set both by NTP" : ""));
+                arena_printf(
+                    arena, "this host's clock is %lld ms %s the server's, which the programs use%s",
+                    (long long)(ahead < 0 ? -ahead : ahead), ahead < 0 ? "behind" : "ahead of",
+                    is_off ? ": set both by NTP" : ""));
 }
 
 static enum store_result inspect(struct store *store, struct arena *arena, bool is_full,
-                                     struct buffer *findings) {
+                                 struct buffer *findings) {
     (void)is_full; /* the server has its own check: pg_amcheck */
     add_server(store, arena, findings);
     add_encryption(store, arena, findings);
@@ -172,7 +183,7 @@ static enum store_result inspect(struct store *store, struct arena *arena, bool 
 /* --- connections --- */
 
 static enum store_result count_connections(struct store *store,
-                                               struct store_connections *connections) {
+                                           struct store_connections *connections) {
     connections->is_pooled = postgresql_is_pooled(store);
     connections->used =
         (int)postgresql_integer(store, "SELECT sum(numbackends) FROM pg_stat_database");
@@ -207,28 +218,31 @@ static enum store_result count_connections(struct store *store,
 static void add_reader(struct arena *arena, const char *role, const char *surplus,
                        struct buffer *findings) {
     if (surplus)
-        finding_add(findings, FINDING_WARNING, "database reader",
+        finding_add(
+            findings, FINDING_WARNING, "database reader",
             arena_printf(arena,
                          "%s may read all tables and write none, but take or create %s, and so "
                          "stop the others: doc/moving-to-postgresql.md has the SQL that revokes it",
                          role, surplus));
     else
         finding_add(findings, FINDING_OK, "database reader",
-            arena_printf(arena, "%s may read all tables and write none", role));
+                    arena_printf(arena, "%s may read all tables and write none", role));
 }
 
 static enum store_result inspect_reader(struct store *store, struct arena *arena,
-                                            struct buffer *findings) {
+                                        struct buffer *findings) {
     const char *role = postgresql_text(store, arena, "SELECT current_user");
     const char *closed =
         postgresql_text(store, arena, TABLES_OF("NOT has_table_privilege(oid, 'SELECT')"));
     const char *open = postgresql_text(
         store, arena, TABLES_OF("has_table_privilege(oid, 'INSERT, UPDATE, DELETE, TRUNCATE')"));
     if (closed)
-        finding_add(findings, FINDING_FAULT, "database reader",
+        finding_add(
+            findings, FINDING_FAULT, "database reader",
             arena_printf(arena, "%s may not read %s: `switchboard init` grants it", role, closed));
     else if (open)
-        finding_add(findings, FINDING_WARNING, "database reader",
+        finding_add(
+            findings, FINDING_WARNING, "database reader",
             arena_printf(arena, "%s may write too: %s; use a role with SELECT alone", role, open));
     else
         add_reader(arena, role, postgresql_text(store, arena, SURPLUS), findings);

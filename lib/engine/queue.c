@@ -25,11 +25,21 @@ struct queue_counts {
     _Atomic unsigned long long stuck; /* synced + 1: the process that makes the next sync hangs */
 };
 
+/* The name of the queue's file; false: it is too long. */
+static bool write_name(char name[4200], const char *path) {
+    const int n = snprintf(name, 4200, "%s.queue", path);
+    return n >= 0 && n < 4200;
+}
+
+/* Opens the queue's file of the database `path`, and creates it when it is missing. */
 static int open_file(const char *path, mode_t mode) {
-    int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    char name[4200];
+    if (!write_name(name, path))
+        return -1;
+    int file = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file >= 0 || errno != ENOENT)
         return file;
-    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode & 0666);
+    file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode & 0666);
     if (file >= 0)
         fchmod(file, mode & 0666); /* the bits that the umask removed */
     return file;
@@ -106,12 +116,10 @@ static void claim_counts(struct queue *queue) {
 
 /* The file of the locks stays open, and the lock held, until the process ends. */
 bool queue_drain(const char *path) {
-    char name[4200];
     struct stat database;
-    int n = snprintf(name, sizeof name, "%s.queue", path);
-    if (n < 0 || (size_t)n >= sizeof name || stat(path, &database) != 0)
+    if (stat(path, &database) != 0)
         return false;
-    int file = open_file(name, database.st_mode);
+    int file = open_file(path, database.st_mode);
     if (file >= 0 && geteuid() == 0 && fchown(file, database.st_uid, database.st_gid) != 0)
         return false;
     return file >= 0 && enter(file, DRAIN_BYTE);
@@ -120,9 +128,7 @@ bool queue_drain(const char *path) {
 /* Locks for reading exclude a lock for writing, and not each other. */
 bool queue_is_drained(const char *path) {
     char name[4200];
-    int n = snprintf(name, sizeof name, "%s.queue", path);
-    int file =
-        n < 0 || (size_t)n >= sizeof name ? -1 : open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = write_name(name, path) ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (file < 0)
         return false;
     bool is_free = set_lock(file, F_OFD_SETLK, F_RDLCK, DRAIN_BYTE) || errno != EAGAIN;
@@ -138,9 +144,7 @@ bool queue_has_drain(const struct queue *queue) {
 }
 
 void queue_open(struct queue *queue, const char *path, const struct stat *database) {
-    char name[4200];
-    int n = snprintf(name, sizeof name, "%s.queue", path);
-    queue->file = n < 0 || (size_t)n >= sizeof name ? -1 : open_file(name, database->st_mode);
+    queue->file = open_file(path, database->st_mode);
     queue->counts = queue->file < 0 ? NULL : map_counts(queue->file);
     queue->database = file_number(database);
     if (queue->counts && !counts_match(queue))

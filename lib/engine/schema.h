@@ -72,4 +72,12 @@ const char *schema_refusal(const struct schema_id *found, char *reason, size_t s
 /* As schema_refusal; also refuses an older schema, which must be migrated first. */
 const char *schema_mismatch(const struct schema_id *found, char *reason, size_t size);
 
+/* Refuses the open database if its schema cannot be used, or with `migrates` cannot be migrated, or
+ * if it is closed. */
+enum store_result schema_check(struct store *store, const struct schema_id *found, bool migrates);
+
+/* Runs the steps after `version`, each statement by `run`; false on failure. */
+bool schema_run_steps(struct store *store, int64_t version,
+                      bool (*run)(struct store *store, const char *sql));
+
 #endif

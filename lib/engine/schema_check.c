@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "engine/driver.h"
 #include "engine/schema.h"
 
 /* The edition that the tables of a version have: schema.sql's, or that of a released version. -1:
@@ -43,6 +44,30 @@ const char *schema_mismatch(const struct schema_id *found, char *reason, size_t 
              "it has schema version %d, this program needs %d: run `switchboard init`",
              (int)found->version, schema_version);
     return reason;
+}
+
+enum store_result schema_check(struct store *store, const struct schema_id *found, bool migrates) {
+    char reason[512];
+    if (found->version < 0)
+        return sql_refuse_moved(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
+    if (migrates ? schema_refusal(found, reason, sizeof reason)
+                 : schema_mismatch(found, reason, sizeof reason))
+        return sql_refuse(store, STORE_UNAVAILABLE, "%s", reason);
+    return STORE_OK;
+}
+
+bool schema_run_steps(struct store *store, int64_t version,
+                      bool (*run)(struct store *store, const char *sql)) {
+    for (const struct schema_step *step = schema_steps; step->to; step++) {
+        if (step->to <= version)
+            continue;
+        for (const char *const *sql = step->sql; *sql; sql++)
+            if (!run(store, *sql))
+                return false;
+        if (step->fill && !step->fill(store))
+            return false;
+    }
+    return true;
 }
 
 const struct schema_table *schema_find_table(const char *name) {

@@ -257,7 +257,6 @@ bool sql_write_schema_id(struct store *store) {
 
 static enum store_result open_current(const char *path, int flags, struct store **store) {
     struct schema_id found;
-    char reason[512];
     enum store_result result = sql_open(path, flags, store);
     if (result != STORE_OK)
         return result;
@@ -266,11 +265,7 @@ static enum store_result open_current(const char *path, int flags, struct store 
         return result;
     if (found.version && !is_ours)
         return sql_refuse(*store, STORE_UNAVAILABLE, "it belongs to another program");
-    if (found.version < 0)
-        return sql_refuse_moved(*store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
-    if (schema_mismatch(&found, reason, sizeof reason))
-        return sql_refuse(*store, STORE_UNAVAILABLE, "%s", reason);
-    return STORE_OK;
+    return schema_check(*store, &found, false);
 }
 
 /* A request that has begun goes on, so that the record of a message that was sent is moved too. */
@@ -621,25 +616,29 @@ bool sqlite_open_schema(struct store **store) {
            sql_script(*store, schema_sql);
 }
 
-int64_t sql_integer(struct store *store, const char *sql) {
+/* Reads the first row of a statement; NULL: there is none. */
+static sqlite3_stmt *first_row(struct store *store, const char *sql) {
     sqlite3_stmt *prepared = prepare_text(store, sql, 0);
-    int64_t value = -1;
-    int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
-    if (code == SQLITE_ROW)
-        value = sqlite3_column_int64(prepared, 0);
+    const int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
     latch(store, code);
+    if (code == SQLITE_ROW)
+        return prepared;
     sqlite3_finalize(prepared);
+    return NULL;
+}
+
+int64_t sql_integer(struct store *store, const char *sql) {
+    sqlite3_stmt *found = first_row(store, sql);
+    const int64_t value = found ? sqlite3_column_int64(found, 0) : -1;
+    sqlite3_finalize(found);
     return value;
 }
 
 const char *sql_text(struct store *store, struct arena *arena, const char *sql) {
-    sqlite3_stmt *prepared = prepare_text(store, sql, 0);
-    const char *value = NULL;
-    int code = prepared ? sqlite3_step(prepared) : SQLITE_OK;
-    if (code == SQLITE_ROW && sqlite3_column_type(prepared, 0) != SQLITE_NULL)
-        value = arena_copy(arena, slice_of((const char *)sqlite3_column_text(prepared, 0)));
-    latch(store, code);
-    sqlite3_finalize(prepared);
+    sqlite3_stmt *found = first_row(store, sql);
+    const char *text = found ? (const char *)sqlite3_column_text(found, 0) : NULL;
+    const char *value = text ? arena_copy(arena, slice_of(text)) : NULL;
+    sqlite3_finalize(found);
     return value;
 }
 

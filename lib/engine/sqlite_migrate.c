@@ -14,26 +14,10 @@ static void create_file(const char *path) {
         close(fd);
 }
 
-static bool run_step(struct store *store, const char *const *sql) {
-    for (; *sql; sql++)
-        if (!sql_script(store, *sql))
-            return false;
-    return true;
-}
-
-static bool run_steps(struct store *store, int version) {
-    for (const struct schema_step *step = schema_steps; step->to; step++)
-        if (step->to > version &&
-            (!run_step(store, step->sql) || (step->fill && !step->fill(store))))
-            return false;
-    return true;
-}
-
 /* Reads the schema version, 0 for an empty file. Latches a refusal of the database of another
  * program. */
 static bool read_version(struct store *store, int *version) {
     struct schema_id found;
-    char reason[512];
     const bool is_ours = sql_read_schema_id(store, &found);
     const int64_t tables = sql_integer(store, "SELECT count(*) FROM sqlite_master");
     if (store->failure)
@@ -42,10 +26,8 @@ static bool read_version(struct store *store, int *version) {
     if ((found.version != 0) != (tables != 0) || (found.version && !is_ours))
         store->failure = sql_refuse(store, STORE_UNAVAILABLE,
                                     "it belongs to another program and was not changed");
-    else if (found.version < 0)
-        store->failure = sql_refuse(store, STORE_UNAVAILABLE, SCHEMA_CLOSED);
-    else if (schema_refusal(&found, reason, sizeof reason))
-        store->failure = sql_refuse(store, STORE_UNAVAILABLE, "%s", reason);
+    else
+        store->failure = schema_check(store, &found, true);
     return !store->failure;
 }
 
@@ -92,7 +74,7 @@ static enum store_result switch_to_wal(struct store *store) {
 static enum store_result migrate(struct store *store, const char *path, int *from) {
     if (sql_begin(store) && read_version(store, from) && *from < schema_version &&
         (*from == 0 ? sql_script(store, schema_sql)
-                    : copy_first(store, path, *from) && run_steps(store, *from)))
+                    : copy_first(store, path, *from) && schema_run_steps(store, *from, sql_script)))
         sql_write_schema_id(store);
     return sql_commit(store);
 }

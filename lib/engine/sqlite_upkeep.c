@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/file_identity.h"
-#include "engine/driver.h"
 #include "engine/maintenance.h"
 #include "engine/sqlite.h"
 
@@ -23,6 +22,12 @@ enum {
     BUSY_LIMIT_MS = 10 * 1000,
 };
 
+/* The number of errors in the whole database; -1 on failure. */
+static int64_t count_damage(struct store *store) {
+    return sql_integer(store, "SELECT count(*) FROM pragma_integrity_check "
+                              "WHERE integrity_check <> 'ok'");
+}
+
 /* Checks the whole copy and sets the journal mode, which a copy does not inherit, so that it can
  * replace the original. */
 static enum store_result finish_copy(struct store *store, const char *path) {
@@ -30,8 +35,7 @@ static enum store_result finish_copy(struct store *store, const char *path) {
     enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, &copy);
     int64_t complaints = -1;
     if (result == STORE_OK) {
-        complaints = sql_integer(copy, "SELECT count(*) FROM pragma_integrity_check "
-                                       "WHERE integrity_check <> 'ok'");
+        complaints = count_damage(copy);
         sql_script(copy, "PRAGMA journal_mode = WAL");
         result = sql_result(copy);
     }
@@ -116,7 +120,6 @@ static enum store_result check_content(struct store *source, const char *file, i
     struct schema_id found;
     char reason[512];
     const bool is_ours = sql_read_schema_id(source, &found);
-    int64_t complaints = -1;
     enum store_result result = sql_result(source);
     if (result != STORE_OK)
         return result;
@@ -124,8 +127,7 @@ static enum store_result check_content(struct store *source, const char *file, i
         return sql_refuse(source, STORE_CONFLICT, "%s is not a database of this program", file);
     if (schema_refusal(&found, reason, sizeof reason))
         return sql_refuse(source, STORE_CONFLICT, "%s cannot be restored: %s", file, reason);
-    complaints = sql_integer(source, "SELECT count(*) FROM pragma_integrity_check "
-                                     "WHERE integrity_check <> 'ok'");
+    const int64_t complaints = count_damage(source);
     if ((result = sql_result(source)) == STORE_OK && complaints)
         result = sql_refuse(source, STORE_CONFLICT, "%s is damaged", file);
     *version = (int)found.version;
@@ -241,11 +243,6 @@ static enum store_result replace_content(struct store *store, struct store *sour
                       sqlite3_errstr(finished ? finished : code));
 }
 
-/* Empties the write-ahead log, which now contains every page, if no reader needs it any more. */
-static void truncate_wal(struct store *store) {
-    sqlite_checkpoint(store, SQLITE_CHECKPOINT_TRUNCATE);
-}
-
 static enum store_result restore_existing(struct store *source, const char *path,
                                           struct store **store) {
     enum store_result result = sql_open(path, SQLITE_OPEN_READWRITE, store);
@@ -262,8 +259,9 @@ static enum store_result restore_existing(struct store *source, const char *path
                           path, reason);
     }
     result = replace_content(*store, source, path);
-    if (result == STORE_OK)
-        truncate_wal(*store);
+    if (result ==
+        STORE_OK) /* empties the log, which has every page, if no reader needs it any more */
+        sqlite_checkpoint(*store, SQLITE_CHECKPOINT_TRUNCATE);
     return result;
 }
 
