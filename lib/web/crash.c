@@ -2,14 +2,18 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/log.h"
-#include "web/cpu_limit.h"
 #include "web/reply.h"
 #include "web/transport.h"
+
+#ifndef CPU_LIMIT_SECONDS
+#define CPU_LIMIT_SECONDS 15
+#endif
 
 /* A text of limited length. Its functions are async-signal-safe. */
 struct text {
@@ -44,21 +48,22 @@ static void write_log(const char *reason, const char *signal_name) {
     struct text line = {.n = 0};
     char now[CLOCK_ISO8601_SIZE];
     clock_format(clock_now(), now);
-    add(&line, "{\"ts\":\"");
-    add(&line, now);
-    add(&line, "\",\"level\":\"error\",\"message\":\"");
-    add(&line, reason);
-    add(&line, "\",\"program\":\"");
-    add(&line, program_name);
-    if (request_id[0]) {
-        add(&line, "\",\"request_id\":\"");
-        add(&line, request_id);
-    }
-    if (signal_name) {
-        add(&line, "\",\"signal\":\"");
-        add(&line, signal_name);
-    }
-    add(&line, "\"}\n");
+    const struct {
+        const char *before, *value; /* NULL: without this member */
+    } members[] = {
+        {"{\"ts\":\"", now},
+        {"\",\"level\":\"", "error"},
+        {"\",\"message\":\"", reason},
+        {"\",\"program\":\"", program_name},
+        {"\",\"request_id\":\"", request_id[0] ? request_id : NULL},
+        {"\",\"signal\":\"", signal_name},
+        {"\"}\n", ""},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (members[i].value) {
+            add(&line, members[i].before);
+            add(&line, members[i].value);
+        }
     if (write(log_descriptor(), line.bytes, line.n) < 0)
         return; /* an error of the log cannot be reported */
 }
@@ -99,6 +104,13 @@ static void report(const char *reason, const char *signal_name) {
 _Noreturn void crash_exit(const char *reason) {
     report(reason, NULL);
     _exit(1);
+}
+
+void cpu_limit_start(void) {
+#ifndef __SANITIZE_ADDRESS__
+    static const struct itimerval limit = {.it_value.tv_sec = CPU_LIMIT_SECONDS};
+    setitimer(ITIMER_PROF, &limit, NULL);
+#endif
 }
 
 void crash_set_request(const char *id, bool is_head) {

@@ -5,31 +5,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "web/cpu_limit.h"
+#include "web/crash.h"
 #include "web/transport.h"
 
 static const struct {
     int status;
-    const char *error;
+    const char *error, *reason;
 } catalogue[] = {
-    [INVALID] = {400, "VALIDATION_ERROR"},
-    [UNAUTHORIZED] = {401, "UNAUTHORIZED"},
-    [FORBIDDEN] = {403, "FORBIDDEN"},
-    [PLAN_EXPIRED] = {403, "PLAN_EXPIRED"},
-    [PLAN_REQUIRED] = {403, "DEVELOPER_PLAN_REQUIRED"},
-    [NOT_FOUND] = {404, "NOT_FOUND"},
-    [METHOD_NOT_ALLOWED] = {405, "NOT_FOUND"},
-    [TIMED_OUT] = {408, "VALIDATION_ERROR"},
-    [CONFLICT] = {409, "VALIDATION_ERROR"},
-    [LENGTH_REQUIRED] = {411, "VALIDATION_ERROR"},
-    [TOO_LARGE] = {413, "VALIDATION_ERROR"},
-    [UNSUPPORTED_TYPE] = {415, "VALIDATION_ERROR"},
-    [RANGE_NOT_SATISFIABLE] = {416, "VALIDATION_ERROR"},
-    [UNPROCESSABLE] = {422, "VALIDATION_ERROR"},
-    [RATE_LIMITED] = {429, "RATE_LIMITED"},
-    [INTERNAL] = {500, "INTERNAL_ERROR"},
-    [BAD_GATEWAY] = {502, "INTERNAL_ERROR"},
-    [UNAVAILABLE] = {503, "INTERNAL_ERROR"},
+    [INVALID] = {400, "VALIDATION_ERROR", "Bad Request"},
+    [UNAUTHORIZED] = {401, "UNAUTHORIZED", "Unauthorized"},
+    [FORBIDDEN] = {403, "FORBIDDEN", "Forbidden"},
+    [PLAN_EXPIRED] = {403, "PLAN_EXPIRED", "Forbidden"},
+    [PLAN_REQUIRED] = {403, "DEVELOPER_PLAN_REQUIRED", "Forbidden"},
+    [NOT_FOUND] = {404, "NOT_FOUND", "Not Found"},
+    [METHOD_NOT_ALLOWED] = {405, "NOT_FOUND", "Method Not Allowed"},
+    [TIMED_OUT] = {408, "VALIDATION_ERROR", "Request Timeout"},
+    [CONFLICT] = {409, "VALIDATION_ERROR", "Conflict"},
+    [LENGTH_REQUIRED] = {411, "VALIDATION_ERROR", "Length Required"},
+    [TOO_LARGE] = {413, "VALIDATION_ERROR", "Content Too Large"},
+    [UNSUPPORTED_TYPE] = {415, "VALIDATION_ERROR", "Unsupported Media Type"},
+    [RANGE_NOT_SATISFIABLE] = {416, "VALIDATION_ERROR", "Range Not Satisfiable"},
+    [UNPROCESSABLE] = {422, "VALIDATION_ERROR", "Unprocessable Content"},
+    [RATE_LIMITED] = {429, "RATE_LIMITED", "Too Many Requests"},
+    [INTERNAL] = {500, "INTERNAL_ERROR", "Internal Server Error"},
+    [BAD_GATEWAY] = {502, "INTERNAL_ERROR", "Bad Gateway"},
+    [UNAVAILABLE] = {503, "INTERNAL_ERROR", "Service Unavailable"},
 };
 
 void reply_write_failures(struct json_writer *out, const char *name) {
@@ -189,32 +189,19 @@ static const char *reason(int status) {
     static const struct {
         int status;
         const char *reason;
-    } reasons[] = {
+    } others[] = {
         {200, "OK"},
         {204, "No Content"},
         {206, "Partial Content"},
         {301, "Moved Permanently"},
         {304, "Not Modified"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {408, "Request Timeout"},
-        {409, "Conflict"},
-        {411, "Length Required"},
-        {413, "Content Too Large"},
-        {415, "Unsupported Media Type"},
-        {416, "Range Not Satisfiable"},
-        {422, "Unprocessable Content"},
-        {429, "Too Many Requests"},
-        {500, "Internal Server Error"},
-        {502, "Bad Gateway"},
-        {503, "Service Unavailable"},
     };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (reasons[i].status == status)
-            return reasons[i].reason;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].status == status)
+            return others[i].reason;
+    for (size_t i = 1; i < sizeof catalogue / sizeof *catalogue; i++)
+        if (catalogue[i].status == status)
+            return catalogue[i].reason;
     return "Status";
 }
 

@@ -262,6 +262,13 @@ void request_release(struct request *rq);
  * absent. */
 const char *request_variable(const char *name);
 
+/* Removes every variable of the environment, which the caller of a CGI sets, and so for a setgid
+ * program any user, except the CGI variables of the request and those named SWITCHBOARD_*. Others
+ * change how libraries work: SSLKEYLOGFILE makes libcurl write session keys to a file, RES_OPTIONS
+ * and LOCALDOMAIN change how host names are resolved, http_proxy redirects requests. serve() calls
+ * it first. The courier and the CLI have the rights of the user who starts them and do not. */
+void request_limit_environment(void);
+
 /* Reads the next bytes of the body, as transport_read, after request_release. Fails the request
  * with 408 and returns -1 when the body arrives too slowly. */
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n);

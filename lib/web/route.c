@@ -92,11 +92,14 @@ bool route_leaves_row(const char *trail) {
     return trail && *trail != '-' && strchr(trail, '.') != NULL;
 }
 
-const struct route *route_without_trail(const struct route *routes) {
+bool route_check_trails(const char *executable, const struct route *routes) {
     for (; routes->method; routes++)
-        if (!routes->trail && strcmp(routes->method, "GET") != 0)
-            return routes;
-    return NULL;
+        if (!routes->trail && strcmp(routes->method, "GET") != 0) {
+            fprintf(stderr, "switchboard %s: %s %s says nothing about the trail\n", executable,
+                    routes->method, routes->path);
+            return false;
+        }
+    return true;
 }
 
 void route_write_trail(struct json_writer *out, const char *trail) {

@@ -22,9 +22,6 @@ bool route_leaves_row(const char *trail);
 /* Writes the members `trail` and `no_trail` of a description (describe.h). */
 void route_write_trail(struct json_writer *out, const char *trail);
 
-/* The first route that is no GET and says nothing about the trail; NULL: there is none. */
-const struct route *route_without_trail(const struct route *routes);
-
 /* Sets rq->route and returns 0. Answers OPTIONS itself: then it returns 0 with the route NULL.
  * Fails with 404 when the path is unknown, and, with `Allow`, when it does not have the method. */
 int route_choose(struct request *rq, const struct route *routes);
@@ -32,5 +29,9 @@ int route_choose(struct request *rq, const struct route *routes);
 /* Whether each row of a route table that requires a caller has a scope, and no other row has one;
  * else prints the first one that does not to stderr. */
 bool route_check_scopes(const char *executable, const struct route *routes);
+
+/* Whether each row that is no GET says something about the trail; else prints the first one that
+ * does not. */
+bool route_check_trails(const char *executable, const struct route *routes);
 
 #endif

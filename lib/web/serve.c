@@ -2,16 +2,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/process/confine.h"
-#include "base/process/environment.h"
 #include "base/request_log.h"
-#include "web/cpu_limit.h"
 #include "web/crash.h"
 #include "web/describe.h"
 #include "web/prefer.h"
@@ -259,22 +256,6 @@ static int check_paths(struct request *rq) {
                 "The gateway is starting anew with another configuration; try again.");
 }
 
-/* Maps the table of the counters at the first request, before the process is confined. A problem
- * becomes a member of the request's log line, so that a CGI writes no line more for each request.
- */
-static void open_counters(const struct service *service, struct request *rq) {
-    static bool is_tried;
-    char problem[MAPPED_FILE_PROBLEM_SIZE];
-    if (is_tried || !rq->config)
-        return;
-    is_tried = true;
-    counters_open(rq->config->metrics_file, problem);
-    if (*problem)
-        json_write_text(&rq->log, "metrics", problem);
-    if (transport_is_fastcgi())
-        counters_add(COUNTERS_STARTS, service->name, 1);
-}
-
 /* Whether a route of the service authenticates a user. */
 static bool has_callers(const struct service *service) {
     for (const struct route *route = service->routes; route->method; route++)
@@ -283,14 +264,21 @@ static bool has_callers(const struct service *service) {
     return false;
 }
 
-/* Maps the list of the last requests, as open_counters does its table. */
-static void open_request_log(const struct service *service, struct request *rq) {
-    static bool is_tried;
+/* Maps the table of the counters and the list of the last requests at the first request, before the
+ * process is confined. A problem becomes a member of the request's log line, so that a CGI writes
+ * no line more for each request. */
+static void open_tables(const struct service *service, struct request *rq) {
+    static bool are_tried;
     char problem[MAPPED_FILE_PROBLEM_SIZE];
-    if (is_tried || !rq->config || !has_callers(service))
+    if (are_tried || !rq->config)
         return;
-    is_tried = true;
-    request_log_open(rq->config->requests_file, problem);
+    are_tried = true;
+    counters_open(rq->config->metrics_file, problem);
+    if (*problem)
+        json_write_text(&rq->log, "metrics", problem);
+    if (transport_is_fastcgi())
+        counters_add(COUNTERS_STARTS, service->name, 1);
+    request_log_open(has_callers(service) ? rq->config->requests_file : "", problem);
     if (*problem)
         json_write_text(&rq->log, "requests", problem);
 }
@@ -428,8 +416,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
     struct request rq = {.arena = arena, .needs = service->needs};
     start(service, &rq);
     bool is_configured = load_config(&rq) == 0;
-    open_counters(service, &rq);
-    open_request_log(service, &rq);
+    open_tables(service, &rq);
     if (is_configured && route_choose(&rq, service->routes) == 0 && rq.route) {
         confine_once(service, &rq);
 #ifdef SWITCHBOARD_PROBE
@@ -458,18 +445,10 @@ static void serve_one(const struct service *service, struct arena *arena) {
     crash_set_request(NULL, false);
 }
 
-/* A table with a route that says nothing about the trail serves no request. */
-static bool check_trails(const struct service *service) {
-    const struct route *wrong = route_without_trail(service->routes);
-    if (wrong)
-        fprintf(stderr, "switchboard %s: %s %s says nothing about the trail\n", service->name,
-                wrong->method, wrong->path);
-    return !wrong;
-}
-
 int serve(const struct service *service, int argc, char **argv) {
-    environment_limit();
-    if (!route_check_scopes(service->name, service->routes) || !check_trails(service))
+    request_limit_environment();
+    if (!route_check_scopes(service->name, service->routes) ||
+        !route_check_trails(service->name, service->routes))
         return EXIT_FAILURE;
     if (!getenv("GATEWAY_INTERFACE"))
         prefork(service->load);

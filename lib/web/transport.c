@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/process/executable.h"
-#include "base/process/signals.h"
 #include "base/write_all.h"
 #include "web/next_connection.h"
 
