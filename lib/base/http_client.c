@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <features.h>
 #include <stdio.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/product.h"

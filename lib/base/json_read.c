@@ -408,6 +408,17 @@ static char decode_short(char c) {
     }
 }
 
+/* Decodes the character or escape at `*p` into `piece`, and advances `*p` past it. Returns the
+ * number of bytes. */
+static size_t decode_piece(const char **p, const char *end, char piece[4]) {
+    const char *at = *p;
+    *p += *at == '\\' ? 2 : 1;
+    if (*at == '\\' && at[1] == 'u')
+        return utf8_put(decode_unicode(p, end), piece);
+    piece[0] = *at == '\\' ? decode_short(at[1]) : *at;
+    return 1;
+}
+
 /* Returns the decoded bytes of a string node, which are never longer than the node. */
 static struct slice decode(const struct node *node, const struct json_text *text,
                            struct arena *arena) {
@@ -416,17 +427,8 @@ static struct slice decode(const struct node *node, const struct json_text *text
     if (!node->escaped)
         return (struct slice){out, (size_t)(end - p)};
     size_t n = 0;
-    while (p < end) {
-        if (*p != '\\') {
-            out[n++] = *p++;
-        } else if (p[1] == 'u') {
-            p += 2;
-            n += utf8_put(decode_unicode(&p, end), out + n);
-        } else {
-            out[n++] = decode_short(p[1]);
-            p += 2;
-        }
-    }
+    while (p < end)
+        n += decode_piece(&p, end, out + n);
     out[n] = '\0';
     return (struct slice){out, n};
 }
@@ -450,16 +452,7 @@ static bool decodes_to(const struct node *node, const struct json_text *text, st
     size_t n = 0;
     while (p < end) {
         char piece[4];
-        size_t length = 1;
-        if (*p != '\\') {
-            piece[0] = *p++;
-        } else if (p[1] == 'u') {
-            p += 2;
-            length = utf8_put(decode_unicode(&p, end), piece);
-        } else {
-            piece[0] = decode_short(p[1]);
-            p += 2;
-        }
+        const size_t length = decode_piece(&p, end, piece);
         if (length > name.n - n || memcmp(name.p + n, piece, length) != 0)
             return false;
         n += length;

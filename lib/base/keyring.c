@@ -200,12 +200,17 @@ bool keyring_add(struct keyring *ring) {
     return true;
 }
 
+/* Makes the key the first of the ring, which is not full. */
+static void insert_first(struct keyring *ring, const struct keyring_key *key) {
+    memmove(&ring->keys[1], &ring->keys[0], ring->count++ * sizeof *ring->keys);
+    ring->keys[0] = *key;
+}
+
 const struct keyring_key *keyring_add_first(struct keyring *ring) {
     if (!keyring_add(ring))
         return NULL;
-    struct keyring_key added = *keyring_newest(ring);
-    memmove(&ring->keys[1], &ring->keys[0], (ring->count - 1) * sizeof *ring->keys);
-    ring->keys[0] = added;
+    struct keyring_key added = ring->keys[--ring->count];
+    insert_first(ring, &added);
     crypto_wipe(&added, sizeof added);
     return &ring->keys[0];
 }
@@ -246,9 +251,6 @@ void keyring_keep_newest(struct keyring *ring) {
 
 void keyring_retain(struct keyring *ring, const struct keyring *older) {
     for (size_t i = older->count; i-- > 0 && ring->count < KEYRING_MAX;)
-        if (!has_id(ring, older->keys[i].id)) {
-            memmove(&ring->keys[1], &ring->keys[0], ring->count * sizeof *ring->keys);
-            ring->keys[0] = older->keys[i];
-            ring->count++;
-        }
+        if (!has_id(ring, older->keys[i].id))
+            insert_first(ring, &older->keys[i]);
 }

@@ -2,7 +2,6 @@
 
 #include <sodium.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/utf8.h"
 

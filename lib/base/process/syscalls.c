@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -22,29 +21,17 @@
 #include "base/process/need.h"
 
 /* Calls that newer architectures do not have. */
-#ifndef __NR_access
-#define __NR_access -1
-#endif
-#ifndef __NR_lstat
-#define __NR_lstat -1
-#endif
-#ifndef __NR_stat
-#define __NR_stat -1
-#endif
 #ifndef __NR_open
-#define __NR_open -1
-#endif
-#ifndef __NR_poll
-#define __NR_poll -1
-#endif
-#ifndef __NR_readlink
+#define __NR_access   -1
+#define __NR_lstat    -1
+#define __NR_stat     -1
+#define __NR_open     -1
+#define __NR_poll     -1
 #define __NR_readlink -1
+#define __NR_unlink   -1
 #endif
 #ifndef __NR_select
 #define __NR_select -1
-#endif
-#ifndef __NR_unlink
-#define __NR_unlink -1
 #endif
 
 enum {
