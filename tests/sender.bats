@@ -290,6 +290,38 @@ none_waits() {
     assert_equal "$(texts_sent)" 'now later'
 }
 
+@test "what was queued while the clock was ten years ahead goes out when it is right, in its order" {
+    local ten_years=315360000000 scheduled
+    schedule later "$(moment '+1 hour')"
+    scheduled=$out
+    queue one
+    queue two
+    # ids have the time of their creation: these get one after the year 2060
+    db "UPDATE outgoing SET id = 'out_02' || substr(id, 7), created_at = created_at + $ten_years,
+        send_at = send_at + $ten_years, next_at = next_at + $ten_years,
+        expires_at = expires_at + $ten_years"
+    start_sender
+    eventually row_is "out_02${out:6}" accepted
+    assert_equal "$(texts_sent)" 'one two'
+    assert_equal "$(row "out_02${out:6}" "created_at <= $db_now, send_at = created_at,
+        expires_at - send_at")" '1|1|86400000'
+    assert_equal "$(row "out_02${scheduled:6}" "state, send_at > $db_now + $ten_years")" 'queued|1'
+}
+
+@test "a wait, a lease and an outcome of a clock that was a day ahead delay nothing when it is right" {
+    local day=86400000 waiting
+    queue x
+    waiting=$out
+    db "UPDATE outgoing SET next_at = next_at + $day, attempts = 1, expires_at = expires_at + $day;
+        INSERT INTO sender_lease (id, owner, lease_until) VALUES (1, 'snd_other', $db_now + $day)"
+    queue y
+    db "UPDATE outgoing SET state = 'expired', finished_at = $db_now + $day,
+        report_at = $db_now + $day WHERE id = '$out'"
+    start_sender
+    eventually row_is "$waiting" accepted
+    assert_equal "$(row "$out" "report_at <= $db_now")" 1
+}
+
 @test "messages to one recipient go out in the order of sendAt, not in that of their ids" {
     schedule second "$(moment '+2 hours')"
     schedule first "$(moment '+1 hour')"

@@ -27,6 +27,7 @@
 enum {
     TICK_MS = 500,
     BEAT_MS = 5 * 1000,
+    SET_BACK_MS = 60 * 1000, /* the clock, by more than this: rows are corrected */
 };
 
 struct sender {
@@ -37,6 +38,8 @@ struct sender {
     struct looks looks;
     bool has_lease;
     int64_t next_tick, next_beat; /* monotonic */
+    int64_t clock_base;           /* clock_now when clock_boot was 0: falls when it is set back */
+    bool has_corrected;
 };
 
 static bool latch(struct sender *sender, enum store_result result) {
@@ -62,6 +65,19 @@ static void beat(struct sender *sender, struct store *store, int64_t now) {
                     sender->has_lease ? "has" : "has lost");
     if (now >= sender->next_beat && latch(sender, store_upsert_heartbeat(store, &heartbeat)))
         sender->next_beat = now + BEAT_MS;
+}
+
+/* At the start and when the clock was set back. */
+static void correct(struct sender *sender, struct store *store) {
+    const int64_t base = clock_now() - clock_boot();
+    const bool is_set_back = base < sender->clock_base - SET_BACK_MS;
+    if (!sender->has_corrected || is_set_back) {
+        if (!latch(sender, store_correct_outgoing(store, clock_now())))
+            return;
+        sender->has_corrected = true;
+        sender->clock_base = base;
+    }
+    sender->clock_base = base > sender->clock_base ? base : sender->clock_base;
 }
 
 static void expire(struct sender *sender, struct store *store) {
@@ -92,8 +108,8 @@ static void watch(struct sender *sender) {
 }
 
 static void tick(struct sender *sender, int64_t now) {
-    static void (*const tasks[])(struct sender *, struct store *) = {expire, record_confirmed,
-                                                                     feed};
+    static void (*const tasks[])(struct sender *, struct store *) = {
+        correct, expire, record_confirmed, feed};
     struct store *store;
     if (now < sender->next_tick)
         return;

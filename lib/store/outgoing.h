@@ -91,6 +91,11 @@ enum store_result store_hold_sender_lease(struct store *store, const char *owner
 /* Ends the owner's lease, so that the next sender need not wait for its end. */
 enum store_result store_end_sender_lease(struct store *store, const char *owner, int64_t now);
 
+/* Corrects the times of rows that were written while the clock was ahead by more than an hour, so
+ * that none waits for such a time: a row without a sendAt becomes due, and an outcome becomes an
+ * event. Reads what was created after `now`: for the start, and when the clock was set back. */
+enum store_result store_correct_outgoing(struct store *store, int64_t now);
+
 /* A line with rows that wait. */
 struct outgoing_line {
     char id[ID_SIZE];

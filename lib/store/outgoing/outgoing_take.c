@@ -6,7 +6,10 @@
 #include "store/outgoing/campaign_count.h"
 #include "store/outgoing/outgoing_row.h"
 
-enum { ROWS_AT_ONCE = 500 };
+enum {
+    ROWS_AT_ONCE = 500,
+    LONGEST_WAIT_MS = 2 * 60 * 60 * 1000 /* of any refusal; a longer one is of a clock set back */
+};
 
 /* --- the lease --- */
 
@@ -121,7 +124,8 @@ static bool take_rows(struct store *store, const struct store_take *take) {
              "UPDATE outgoing SET state = 'sending', reason = NULL, taken_by = ?4, take_id = ?5, "
              "attempts = attempts + 1 WHERE state = 'queued' AND id IN (SELECT o.id "
              "FROM outgoing o WHERE o.finished_at IS NULL AND o.line_id = ?1 "
-             "AND o.send_at <= ?2 AND o.next_at <= ?2 AND o.expires_at + 0 > ?2 "
+             "AND o.send_at <= ?2 AND (o.next_at <= ?2 OR o.next_at > ?2 + ?6) "
+             "AND o.expires_at + 0 > ?2 "
              "AND o.state = 'queued' AND NOT EXISTS (SELECT 1 FROM outgoing e "
              "WHERE e.finished_at IS NULL AND e.account_id = o.account_id "
              "AND e.recipient = o.recipient AND e.line_id = o.line_id || '' "
@@ -138,7 +142,7 @@ static bool take_rows(struct store *store, const struct store_take *take) {
     size_t taken = 0;
     return campaign_count_run(store, &due, &taken, TEXT(take->line_id), INTEGER(take->now),
                               INTEGER((int64_t)take->limit), TEXT(take->owner),
-                              TEXT(take->take_id));
+                              TEXT(take->take_id), INTEGER(LONGEST_WAIT_MS));
 }
 
 /* Why the row must not be sent, in the order of spec 5.5. */
