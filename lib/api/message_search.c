@@ -281,8 +281,7 @@ static int reply_page(struct request *rq, const struct inbox_thread *thread,
                       const struct page *page) {
     struct json_writer data;
     struct buffer threads = buffer_in(rq->arena);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     if (write_messages(rq, page, &data, &threads) ||
         (!thread && write_threads(rq, &threads, &data)))
         return -1;
@@ -292,7 +291,6 @@ static int reply_page(struct request *rq, const struct inbox_thread *thread,
         json_write_time(&data, "searchedUntil",
                         thread ? page->place.message.number : page->place.thread.number);
     paging_write_cursor(&data, write_place(rq, thread, page));
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

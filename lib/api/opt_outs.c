@@ -50,8 +50,7 @@ static int reply_rows(struct request *rq, const char *account_id,
                       const struct opt_out_names *names) {
     const char *const identities[] = {names->phone, names->bsuid};
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_array(&data, "items");
     for (size_t i = 0; i < 2; i++) {
         struct store_opt_out row;
@@ -64,8 +63,6 @@ static int reply_rows(struct request *rq, const char *account_id,
         else if (result != STORE_NOT_FOUND) /* another request has ended it */
             return state_fail(rq, result);
     }
-    json_write_end(&data);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

@@ -43,8 +43,7 @@ int paging_after(struct request *rq, const char *prefix, const char **after) {
 }
 
 void paging_start(struct request *rq, struct json_writer *out) {
-    json_write_start(out, rq->arena);
-    json_write_object(out, NULL);
+    json_write_start_object(out, rq->arena);
     json_write_array(out, "items");
 }
 
@@ -59,7 +58,6 @@ void paging_write_cursor(struct json_writer *out, const char *after) {
 int paging_reply_cursor(struct request *rq, struct json_writer *out, const char *after) {
     json_write_end(out);
     paging_write_cursor(out, after);
-    json_write_end(out);
     return reply_data(rq, json_written(out));
 }
 

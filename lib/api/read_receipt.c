@@ -21,8 +21,7 @@ static int refuse(struct request *rq) {
 
 static struct slice payload(struct request *rq) {
     struct json_writer out;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_text(&out, "status", "read");
     json_write_raw(&out, "message_id", json_raw(json_get(rq->json, "messageId")));
@@ -31,7 +30,6 @@ static struct slice payload(struct request *rq) {
         json_write_text(&out, "type", "text");
         json_write_end(&out);
     }
-    json_write_end(&out);
     return json_written(&out);
 }
 

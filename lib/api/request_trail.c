@@ -12,8 +12,7 @@ enum { FIELDS_MOST = 30 }; /* names in a row */
 static const char *write_details(struct request *rq, const struct store_deed *deed) {
     struct json_writer out;
     int count = 0;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     if (rq->route->body == BODY_JSON && json_type(rq->json) == JSON_OBJECT) {
         json_write_array(&out, "fields");
         for (const struct field *field = rq->route->fields; field->type && count < FIELDS_MOST;
@@ -23,7 +22,6 @@ static const char *write_details(struct request *rq, const struct store_deed *de
         json_write_end(&out);
     }
     deed_json_write(&out, deed);
-    json_write_end(&out);
     return arena_copy(rq->arena, json_written(&out));
 }
 

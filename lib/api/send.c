@@ -78,8 +78,7 @@ static struct slice payload(const struct sending *sending) {
     const struct message_kind *kind = sending->kind;
     struct json context = quoted_message(sending);
     struct json_writer out;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_text(&out, "recipient_type", "individual");
     if (sending->phone)
@@ -95,7 +94,6 @@ static struct slice payload(const struct sending *sending) {
     write_object(&out, sending);
     if (sending->callback_data)
         json_write_text(&out, "biz_opaque_callback_data", sending->callback_data);
-    json_write_end(&out);
     return json_written(&out);
 }
 

@@ -48,8 +48,7 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
 struct slice sent_answer(struct request *rq, const struct store_idempotency *stored,
                          const char *input, const char *phone) {
     struct json_writer out;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_array(&out, "contacts");
     json_write_object(&out, NULL);
@@ -63,8 +62,5 @@ struct slice sent_answer(struct request *rq, const struct store_idempotency *sto
     json_write_array(&out, "messages");
     json_write_object(&out, NULL);
     json_write_text(&out, "id", stored->wamid);
-    json_write_end(&out);
-    json_write_end(&out);
-    json_write_end(&out);
     return json_written(&out);
 }

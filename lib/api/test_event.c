@@ -14,9 +14,7 @@ int test_event_post(struct request *rq, const char *webhook_id,
         return refuse(rq, result);
     wake_notify(rq->config);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "eventId", id);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

@@ -22,14 +22,11 @@ static bool read_seen(struct request *rq, struct slice text, struct store_claim 
 
 static int fail_claimed(struct request *rq, const struct store_claimant *other) {
     struct json_writer details;
-    json_write_start(&details, rq->arena);
-    json_write_object(&details, NULL);
+    json_write_start_object(&details, rq->arena);
     json_write_text(&details, "reason", other->has_answered ? "answered" : "answering");
     json_write_object(&details, "by");
     json_write_text(&details, "id", other->by.id);
     json_write_text(&details, "name", other->by.name);
-    json_write_end(&details);
-    json_write_end(&details);
     return fail_with_details(rq, CONFLICT, json_written(&details), "%s %s; nothing was sent.",
                              other->by.name,
                              other->has_answered ? "has answered this thread since you have read it"

@@ -121,8 +121,9 @@ struct json_writer {
     char closers[JSON_MAX_DEPTH];
 };
 
-/* Starts a text, which lives in `arena`. */
+/* Starts a text, which lives in `arena`; the second one starts the object that the text is, too. */
 void json_write_start(struct json_writer *writer, struct arena *arena);
+void json_write_start_object(struct json_writer *writer, struct arena *arena);
 
 /* Each writes one value. Inside an object `name` is its member name, an ASCII constant; elsewhere
  * it is NULL. A NULL or p == NULL string is written as null; U+FFFD replaces invalid UTF-8. */
@@ -146,7 +147,7 @@ void json_write_raw(struct json_writer *writer, const char *name, struct slice j
 /* The array of the words of a text, which are separated by one space; NULL is written as null. */
 void json_write_words(struct json_writer *writer, const char *name, const char *words);
 
-/* Returns the finished text. Every object and array must be closed. */
-struct slice json_written(const struct json_writer *writer);
+/* Returns the text, after closing the objects and arrays that are open. */
+struct slice json_written(struct json_writer *writer);
 
 #endif

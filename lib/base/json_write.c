@@ -11,6 +11,11 @@ void json_write_start(struct json_writer *writer, struct arena *arena) {
     writer->comma = false;
 }
 
+void json_write_start_object(struct json_writer *writer, struct arena *arena) {
+    json_write_start(writer, arena);
+    json_write_object(writer, NULL);
+}
+
 /* Returns the length of the prefix that needs no escape: valid UTF-8 without quotes, backslashes
  * and control characters. */
 static size_t plain_length(struct slice s) {
@@ -151,7 +156,8 @@ void json_write_words(struct json_writer *writer, const char *name, const char *
     json_write_end(writer);
 }
 
-struct slice json_written(const struct json_writer *writer) {
-    assert(writer->depth == 0);
+struct slice json_written(struct json_writer *writer) {
+    while (writer->depth)
+        json_write_end(writer);
     return buffer_slice(&writer->out);
 }

@@ -120,8 +120,7 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
         refuse_line(import, arena_copy(&import->batch, empty), "is empty");
         return (struct slice){NULL, 0};
     }
-    json_write_start(&out, &import->batch);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, &import->batch);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_text(&out, "recipient_type", "individual");
     if (person->phone)
@@ -131,8 +130,6 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
     json_write_text(&out, "type", "template");
     json_write_object(&out, "template");
     campaign_write_template(&out, campaign, buffer_slice(&components));
-    json_write_end(&out);
-    json_write_end(&out);
     return json_written(&out);
 }
 
@@ -279,14 +276,11 @@ static int read_objects(struct import *import) {
 
 static int reply(struct import *import) {
     struct json_writer data;
-    json_write_end(&import->errors);
-    json_write_start(&data, import->rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, import->rq->arena);
     json_write_integer(&data, "accepted", (int64_t)import->accepted);
     json_write_integer(&data, "duplicates", (int64_t)import->duplicates);
     json_write_integer(&data, "invalid", (int64_t)import->invalid);
     json_write_raw(&data, "errors", json_written(&import->errors));
-    json_write_end(&data);
     return reply_data(import->rq, json_written(&data));
 }
 

@@ -37,10 +37,8 @@ static int fill(struct request *rq, const struct store_campaign *campaign,
     if (missing.p)
         return fail(rq, INVALID, "variables.%.*s is missing or empty, and the components name it.",
                     (int)missing.n, missing.p);
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     campaign_write_template(&out, campaign, buffer_slice(&components));
-    json_write_end(&out);
     *object = json_written(&out);
     return 0;
 }

@@ -80,7 +80,6 @@ int campaign_warnings(struct request *rq, const struct store_campaign *campaign,
              "The platform did not say how many people may be written to in 24 hours, nor the "
              "quality of the line. Compare both in the WhatsApp Manager with the number of "
              "recipients.");
-    json_write_end(&out);
     *warnings = json_written(&out);
     return 0;
 }

@@ -65,12 +65,10 @@ int campaign_window_read(struct request *rq, struct slice *window) {
     const char *const from = text_of(rq, given, "from"), *const to = text_of(rq, given, "to");
     if (strcmp(from, to) == 0)
         return fail(rq, INVALID, "window.to must differ from window.from.");
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_text(&out, "from", from);
     json_write_text(&out, "to", to);
     json_write_text(&out, "timeZone", text_of(rq, given, "timeZone"));
-    json_write_end(&out);
     *window = json_written(&out);
     return 0;
 }

@@ -80,8 +80,7 @@ static const struct store_webhook *own_of_many(const struct graph_callbacks *cal
 
 struct slice graph_make_subscription(struct request *rq, const struct store_webhook *callback) {
     struct json_writer out;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_array(&out, "data");
     json_write_object(&out, NULL);
     json_write_object(&out, "whatsapp_business_api_data");
@@ -89,9 +88,6 @@ struct slice graph_make_subscription(struct request *rq, const struct store_webh
     json_write_end(&out);
     if (callback)
         json_write_text(&out, "override_callback_uri", callback->url);
-    json_write_end(&out);
-    json_write_end(&out);
-    json_write_end(&out);
     return json_written(&out);
 }
 
@@ -116,12 +112,10 @@ static struct slice make_configuration(const struct shown *shown, const char *id
     if (shown->node->kind == GRAPH_PHONE)
         id = shown->node->id;
     const struct store_webhook *line = graph_line_callback(callbacks, account_id, id);
-    json_write_start(&out, shown->rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, shown->rq->arena);
     write_url(&out, "application", own_of_many(callbacks, id));
     write_url(&out, "whatsapp_business_account", graph_account_callback(callbacks, account_id));
     write_url(&out, "phone_number", line ? line : own_of_line(callbacks, id));
-    json_write_end(&out);
     return json_written(&out);
 }
 

@@ -52,8 +52,7 @@ static const char *message(struct request *rq, const struct shape *shape) {
 void graph_settle(struct request *rq) {
     struct shape shape = shape_of(rq);
     struct json_writer out;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_object(&out, "error");
     json_write_text(&out, "message", message(rq, &shape));
     json_write_text(&out, "type", shape.type);
@@ -69,8 +68,6 @@ void graph_settle(struct request *rq) {
         json_write_end(&out);
     }
     json_write_text(&out, "fbtrace_id", rq->id);
-    json_write_end(&out);
-    json_write_end(&out);
     reply_body(rq, shape.status, GRAPH_JSON, json_written(&out));
 }
 

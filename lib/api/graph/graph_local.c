@@ -41,11 +41,9 @@ void graph_write_app(struct json_writer *out, const struct request *rq) {
 int graph_get_app(struct request *rq, const struct graph_node *node) {
     struct json_writer out;
     (void)node;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_text(&out, "category", "Business");
     graph_write_app(&out, rq);
-    json_write_end(&out);
     return graph_reply_json(rq, json_written(&out));
 }
 
@@ -53,11 +51,9 @@ int graph_get_me(struct request *rq, const struct graph_node *node) {
     const struct store_user *user = &rq->caller->user;
     struct json_writer out;
     (void)node;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_text(&out, "name", user->email);
     json_write_text(&out, "id", number_of(rq, user->id));
-    json_write_end(&out);
     return graph_reply_json(rq, json_written(&out));
 }
 
@@ -140,14 +136,11 @@ int graph_debug_token(struct request *rq, const struct graph_node *node) {
     enum store_result found = find_own_token(rq, token, &own);
     if (found != STORE_OK && found != STORE_NOT_FOUND)
         return state_fail(rq, found);
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_object(&out, "data");
     if (found == STORE_NOT_FOUND)
         write_invalid(&out);
     else if (write_valid(&out, rq, &own))
         return -1;
-    json_write_end(&out);
-    json_write_end(&out);
     return graph_reply_json(rq, json_written(&out));
 }

@@ -298,11 +298,9 @@ int graph_get_access_token(struct request *rq, const struct graph_node *node) {
         return fail(rq, INVALID, "The client_id must be " GRAPH_APP_ID ".");
     if (check_secret(rq))
         return -1;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_string(&out, "access_token", rq->graph->token);
     json_write_text(&out, "token_type", "bearer");
-    json_write_end(&out);
     return graph_reply_json(rq, json_written(&out));
 }
 
@@ -348,8 +346,7 @@ int graph_get_app_subscription(struct request *rq, const struct graph_node *node
     if (graph_list_callbacks(rq, &callbacks))
         return -1;
     const struct store_webhook *present = find_app(&callbacks);
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     json_write_array(&out, "data");
     if (present) {
         json_write_object(&out, NULL);
@@ -359,8 +356,6 @@ int graph_get_app_subscription(struct request *rq, const struct graph_node *node
         write_fields(&out, rq, slice_of(present->fields ? present->fields : "messages"));
         json_write_end(&out);
     }
-    json_write_end(&out);
-    json_write_end(&out);
     return graph_reply_json(rq, json_written(&out));
 }
 

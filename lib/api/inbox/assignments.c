@@ -13,10 +13,8 @@ const struct field assignments_fields[] = {
 
 static struct slice write_assignee(struct request *rq, const struct actor *assignee) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     actor_json_write(&data, "assignee", assignee);
-    json_write_end(&data);
     return json_written(&data);
 }
 

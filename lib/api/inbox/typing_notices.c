@@ -13,9 +13,7 @@ int typing_notices_put(struct request *rq) {
                           arena_copy(rq->arena, rq->parameters[0]), member_id, rq->now);
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_bool(&data, "noted", member_id != NULL);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }

@@ -32,11 +32,9 @@ int invitations_get(struct request *rq) {
 static int reply_new(struct request *rq, const struct store_invitation *invitation,
                      const char *secret) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     team_json_invitation(&data, invitation);
     json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/join/%s", secret));
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

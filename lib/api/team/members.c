@@ -138,13 +138,11 @@ static int reply_changed(struct request *rq, const char *member_id) {
     struct json_writer data;
     if (find(rq, member_id, &member))
         return -1;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "id", member_id);
     json_write_text(&data, "role", role_name(member->role));
     json_write_words(&data, "lineIds", member->line_ids);
     json_write_bool(&data, "ownThreadsOnly", member->is_own_only);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -196,10 +194,8 @@ int members_post_link(struct request *rq) {
         store_insert_reset_link(rq->caller->store, rq->arena, &change, hash, expires_at, &refusal);
     if (check(rq, result, refusal))
         return -1;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/login/%s", secret));
     json_write_time(&data, "expiresAt", expires_at);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
