@@ -170,13 +170,9 @@ static int check_template(struct request *rq, const char **category) {
                                                                                               : 0;
 }
 
-static const char *new_id(struct request *rq, const char *request_id) {
-    return arena_printf(rq->arena, "cmp_%s", request_id + strlen("req_"));
-}
-
 static int answer_again(struct request *rq, const char *request_id, const void *none) {
     (void)none;
-    return reply_campaign(rq, new_id(rq, request_id));
+    return reply_campaign(rq, idempotency_id(rq, "cmp_", request_id));
 }
 
 static int make_campaign(struct request *rq, const char *request_id, const void *none) {
@@ -185,7 +181,7 @@ static int make_campaign(struct request *rq, const char *request_id, const void 
     struct json components = json_get(rq->json, "components");
     int64_t valid_s = VALID_PRESET_S;
     struct store_campaign campaign = {
-        .id = new_id(rq, request_id),
+        .id = idempotency_id(rq, "cmp_", request_id),
         .user_id = caller->user.id,
         .account_id = caller->line.account_id,
         .line_id = caller->line.id,
@@ -206,7 +202,7 @@ static int make_campaign(struct request *rq, const char *request_id, const void 
 }
 
 static int post_campaign(struct request *rq) {
-    return idempotency_run_plain(rq, make_campaign, answer_again);
+    return idempotency_run(rq, make_campaign, answer_again);
 }
 
 /* --- PUT .../recipients, GET .../recipients.csv --- */

@@ -100,7 +100,7 @@ static int make_webhook(struct request *rq, const char *request_id, const void *
     (void)none;
     struct webhook_input input;
     struct store_webhook made;
-    const char *id = arena_printf(rq->arena, "whk_%s", request_id + strlen("req_"));
+    const char *id = idempotency_id(rq, "whk_", request_id);
     if (store_find_webhook(rq->caller->store, rq->arena, rq->caller->user.id, id, &made) ==
         STORE_OK) {
         rq->has_trail = true; /* by that request */
@@ -121,7 +121,7 @@ static int make_webhook(struct request *rq, const char *request_id, const void *
 }
 
 static int post_webhook(struct request *rq) {
-    return idempotency_run(rq, make_webhook);
+    return idempotency_run(rq, make_webhook, NULL);
 }
 
 /* A code that equals the stored one is not stored again, so that it does not count as replaced. A

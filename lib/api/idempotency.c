@@ -289,89 +289,69 @@ static void end_failed(struct request *rq, const struct idempotency *once, int s
                                                            clock_now() - HEARTBEAT_TIMEOUT_MS));
 }
 
-static enum store_result store_success(struct request *rq, const struct idempotency *once) {
+/* Stores the success of a request: with its answer, sealed unless the request was queued; without
+ * it if the effect answers. */
+static enum store_result store_success(struct request *rq, const struct idempotency *once,
+                                       int status) {
     struct store *store = rq->caller->store;
     struct secret_answer answer = {.rq = rq, .text = reply_bytes(rq)};
-    if (once->again)
-        return store_update_idempotency_key(store, &once->key, once->stored.request_id,
-                                            once->stored.fingerprint, 200, SLICE("{}"));
-    return store_seal_idempotency_key(store, &once->key, once->stored.request_id,
-                                      &(struct store_secret){seal_answer, &answer});
-}
-
-/* Stores the success of a request, with its answer if that holds a secret. */
-static void end_once(struct request *rq, const struct idempotency *once) {
-    const int status = reply_settle(rq);
-    if (status == 200)
-        log_failure(rq, store_success(rq, once));
-    else
-        end_failed(rq, once, status);
+    if (status == 200 && !once->again)
+        return store_seal_idempotency_key(store, &once->key, once->stored.request_id,
+                                          &(struct store_secret){seal_answer, &answer});
+    return store_update_idempotency_key(store, &once->key, once->stored.request_id,
+                                        once->stored.fingerprint, status,
+                                        once->again ? SLICE("{}") : answer.text);
 }
 
 /* Carries out the first request of the key, or one that continues it. */
-static int act_once(struct request *rq, struct idempotency *once, idempotency_act *act,
-                    const void *subject,
-                    void (*end)(struct request *rq, const struct idempotency *once)) {
-    struct store *store = rq->caller->store;
+static int act_once(struct request *rq, const struct idempotency *once, idempotency_act *act,
+                    const void *subject) {
     const char *request_id = once->stored.request_id;
     if (!once->stored.is_new) /* others with the key wait for this one */
-        log_failure(rq,
-                    store_update_idempotency_heartbeat(store, &once->key, request_id, clock_now()));
+        log_failure(rq, store_update_idempotency_heartbeat(rq->caller->store, &once->key,
+                                                           request_id, clock_now()));
     const int failed = act(rq, request_id, subject);
-    end(rq, once);
+    const int status = reply_settle(rq);
+    if (status == 200 || status == 202)
+        log_failure(rq, store_success(rq, once, status));
+    else
+        end_failed(rq, once, status);
     return failed;
 }
 
-static int run(struct request *rq, idempotency_act *act, idempotency_act *again) {
+static int run(struct request *rq, idempotency_act *act, idempotency_act *again,
+               const void *subject, bool is_queued) {
     struct idempotency once;
     unsigned char fingerprint[CRYPTO_HASH_SIZE];
     char request_id[ID_SIZE];
     if (!idempotency_has_key()) {
         id_make(request_id, "req_", rq->now);
-        return act(rq, request_id, NULL);
+        return act(rq, request_id, subject);
     }
     idempotency_fingerprint(rq, fingerprint);
-    const enum idempotency_state state = begin(rq, fingerprint, &once, true, "");
+    const enum idempotency_state state =
+        begin(rq, fingerprint, &once, true, is_queued ? " (respond-async)" : "");
     once.again = again;
     switch (state) {
-    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, NULL, end_once);
+    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, subject);
     case IDEMPOTENCY_REPLIED:
-        return again ? replay_again(rq, &once, fingerprint) : replay_sealed(rq, &once, fingerprint);
-    case IDEMPOTENCY_ACCEPTED: /* of sends */
-    case IDEMPOTENCY_FAILED: break;
-    }
-    return -1;
-}
-
-int idempotency_run(struct request *rq, idempotency_act *act) {
-    return run(rq, act, NULL);
-}
-
-int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_act *again) {
-    return run(rq, act, again);
-}
-
-/* --- sends that are queued --- */
-
-static void end_queued(struct request *rq, const struct idempotency *once) {
-    const int status = reply_settle(rq);
-    if (status == 202)
-        log_failure(
-            rq, store_update_idempotency_key(rq->caller->store, &once->key, once->stored.request_id,
-                                             once->stored.fingerprint, status, reply_bytes(rq)));
-    else
-        end_failed(rq, once, status);
-}
-
-int idempotency_queue(struct request *rq, idempotency_act *act, const void *subject) {
-    struct idempotency once;
-    unsigned char fingerprint[CRYPTO_HASH_SIZE];
-    idempotency_fingerprint(rq, fingerprint);
-    switch (begin(rq, fingerprint, &once, true, " (respond-async)")) {
-    case IDEMPOTENCY_NEW: return act_once(rq, &once, act, subject, end_queued);
-    case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &once, fingerprint);
+        return is_queued ? idempotency_replay(rq, &once, fingerprint)
+               : again   ? replay_again(rq, &once, fingerprint)
+                         : replay_sealed(rq, &once, fingerprint);
     case IDEMPOTENCY_ACCEPTED: /* of sends that are not queued */
     case IDEMPOTENCY_FAILED: break;
     }
     return -1;
+}
+
+int idempotency_run(struct request *rq, idempotency_act *act, idempotency_act *again) {
+    return run(rq, act, again, NULL, false);
+}
+
+int idempotency_queue(struct request *rq, idempotency_act *act, const void *subject) {
+    return run(rq, act, NULL, subject, true);
+}
+
+const char *idempotency_id(struct request *rq, const char *prefix, const char *request_id) {
+    return arena_printf(rq->arena, "%s%s", prefix, request_id + strlen("req_"));
 }

@@ -74,22 +74,21 @@ int idempotency_check_body(struct request *rq, const struct idempotency *idempot
  * made; later requests get it. Returns 0. */
 int idempotency_resolve(struct request *rq, const struct idempotency *idempotency);
 
-/* Handles a request whose whole effect is in the database, and whose answer holds a secret: calls
- * `act` once for each key, and stores its answer, sealed, if it succeeded. `request_id` is the same
- * in each call for a key: `act` derives from it the ids of what it makes, so that a second call,
- * after the first one ended without an answer, finds that. Returns 0, or -1 after failing the
+/* Handles a request whose whole effect is in the database: calls `act` once for each key, or
+ * without one, and stores its success. `request_id` is the same in each call for a key: `act`
+ * derives from it the ids of what it makes (idempotency_id), so that a second call, after the first
+ * one ended without an answer, finds that. `again` answers a later request with the key from the
+ * effect, so that no text is kept twice; it changes nothing, and fails when the effect is gone.
+ * NULL: the answer holds a secret, and is stored, sealed. Returns 0, or -1 after failing the
  * request. */
-int idempotency_run(struct request *rq, idempotency_act *act);
+int idempotency_run(struct request *rq, idempotency_act *act, idempotency_act *again);
 
-/* The same where the answer holds no secret and can be made again from the effect: only the success
- * is stored, so that no text is kept twice. `again` answers a later request with the key; it
- * changes nothing, and fails when the effect is gone. */
-int idempotency_run_plain(struct request *rq, idempotency_act *act, idempotency_act *again);
-
-/* The same for a send that is queued, with an Idempotency-Key; its answer is 202 and no secret. Its
- * key is of another route than that of a send that is not queued, so that a request which is
- * repeated in the other way is refused with 422, and its message is not sent twice. `act` gets the
- * `subject`. */
+/* The same for a send that is queued; its answer is 202 and no secret. Its key is of another route
+ * than that of a send that is not queued, so that a request which is repeated in the other way is
+ * refused with 422, and its message is not sent twice. `act` gets the `subject`. */
 int idempotency_queue(struct request *rq, idempotency_act *act, const void *subject);
+
+/* Returns the id of what the request makes: `prefix`, such as `not_`, and the rest of its id. */
+const char *idempotency_id(struct request *rq, const char *prefix, const char *request_id);
 
 #endif

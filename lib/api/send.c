@@ -202,14 +202,11 @@ static int resolve(struct sending *sending) {
     struct request *rq = sending->rq;
     const struct store_idempotency *stored = &sending->once.stored;
     const char *input = sending->phone ? sending->phone : sending->bsuid;
-    struct slice data = sent_answer(rq, stored, input, sending->phone);
     struct json answer;
-    struct json_error error;
-    if (idempotency_check_body(rq, &sending->once, sending->fingerprint))
+    if (idempotency_check_body(rq, &sending->once, sending->fingerprint) ||
+        sent_answer(rq, stored, input, sending->phone, &answer))
         return -1;
-    if (json_read(rq->arena, data, &answer, &error))
-        return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
-    reply_data(rq, data);
+    reply_data(rq, json_raw(answer));
     record(sending, answer, payload(sending), stored->started_at);
     return idempotency_resolve(rq, &sending->once);
 }
@@ -298,7 +295,7 @@ static int queue(struct request *rq, const char *request_id, const void *kind) {
     struct store_claim claim;
     struct send_times times = {0};
     read_recipient(&sending);
-    sending.callback_data = arena_printf(rq->arena, "out_%s", request_id + strlen("req_"));
+    sending.callback_data = idempotency_id(rq, "out_", request_id);
     if (read_times(rq, &times) || sender_check(rq) || refuse_blocked(&sending) ||
         refuse_foreign_files(&sending) || claim_thread(&sending, &claim))
         return -1;
@@ -306,14 +303,6 @@ static int queue(struct request *rq, const char *request_id, const void *kind) {
         return 0;
     claim_release(rq, &claim);
     return -1;
-}
-
-static int queue_message(struct request *rq, const struct message_kind *kind) {
-    char request_id[ID_SIZE];
-    if (idempotency_has_key())
-        return idempotency_queue(rq, queue, kind);
-    id_make(request_id, "req_", rq->now);
-    return queue(rq, request_id, kind);
 }
 
 int send_object(struct request *rq, const struct message_kind *kind, struct slice object) {
@@ -335,6 +324,6 @@ int send_object(struct request *rq, const struct message_kind *kind, struct slic
 
 int send_message(struct request *rq, const struct message_kind *kind) {
     return prefers_async() || json_is(json_get(rq->json, "sendAt"))
-               ? queue_message(rq, kind)
+               ? idempotency_queue(rq, queue, kind)
                : send_object(rq, kind, (struct slice){NULL, 0});
 }

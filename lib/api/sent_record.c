@@ -45,9 +45,10 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
         keep(rq, send, once);
 }
 
-struct slice sent_answer(struct request *rq, const struct store_idempotency *stored,
-                         const char *input, const char *phone) {
+int sent_answer(struct request *rq, const struct store_idempotency *stored, const char *input,
+                const char *phone, struct json *answer) {
     struct json_writer out;
+    struct json_error error;
     json_write_start_object(&out, rq->arena);
     json_write_text(&out, "messaging_product", "whatsapp");
     json_write_array(&out, "contacts");
@@ -62,5 +63,7 @@ struct slice sent_answer(struct request *rq, const struct store_idempotency *sto
     json_write_array(&out, "messages");
     json_write_object(&out, NULL);
     json_write_text(&out, "id", stored->wamid);
-    return json_written(&out);
+    return json_read(rq->arena, json_written(&out), answer, &error)
+               ? fail(rq, INTERNAL, "The gateway made an answer that is no JSON.")
+               : 0;
 }

@@ -18,8 +18,8 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
 
 /* Rebuilds the platform's answer to a send, which was lost, from the status of the message that was
  * stored with the idempotency key. `input` is the recipient as the request names it; `phone` its
- * digits, NULL: `input` is a BSUID. */
-struct slice sent_answer(struct request *rq, const struct store_idempotency *stored,
-                         const char *input, const char *phone);
+ * digits, NULL: `input` is a BSUID. Returns 0, or -1 after failing the request. */
+int sent_answer(struct request *rq, const struct store_idempotency *stored, const char *input,
+                const char *phone, struct json *answer);
 
 #endif

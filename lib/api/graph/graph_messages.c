@@ -167,14 +167,11 @@ static int resolve(struct graph_sending *sending) {
     struct request *rq = sending->rq;
     const struct graph_send *send = &sending->send;
     struct json answer;
-    struct json_error error;
-    if (idempotency_check_body(rq, &sending->once, sending->fingerprint))
+    if (idempotency_check_body(rq, &sending->once, sending->fingerprint) ||
+        sent_answer(rq, &sending->once.stored, send->phone ? send->to : send->bsuid, send->phone,
+                    &answer))
         return -1;
-    struct slice data =
-        sent_answer(rq, &sending->once.stored, send->phone ? send->to : send->bsuid, send->phone);
-    if (json_read(rq->arena, data, &answer, &error))
-        return fail(rq, INTERNAL, "The gateway made an answer that is no JSON.");
-    reply_body(rq, 200, GRAPH_JSON, data);
+    reply_body(rq, 200, GRAPH_JSON, json_raw(answer));
     record(sending, answer, sending->once.stored.started_at);
     return idempotency_resolve(rq, &sending->once);
 }

@@ -104,14 +104,10 @@ static int reply_reply(struct request *rq, const char *id) {
     return reply_data(rq, json_written(&data));
 }
 
-static const char *new_id(struct request *rq, const char *request_id) {
-    return arena_printf(rq->arena, "rpl_%s", request_id + strlen("req_"));
-}
-
 /* Answers the canned reply of the request; one that was deleted since is 404. */
 static int answer_again(struct request *rq, const char *request_id, const void *none) {
     (void)none;
-    return reply_reply(rq, new_id(rq, request_id));
+    return reply_reply(rq, idempotency_id(rq, "rpl_", request_id));
 }
 
 static struct store_canned_reply read_body(struct request *rq, const char *id) {
@@ -129,7 +125,7 @@ static struct store_canned_reply read_body(struct request *rq, const char *id) {
 static int make_reply(struct request *rq, const char *request_id, const void *none) {
     (void)none;
     const struct caller *caller = rq->caller;
-    const struct store_canned_reply reply = read_body(rq, new_id(rq, request_id));
+    const struct store_canned_reply reply = read_body(rq, idempotency_id(rq, "rpl_", request_id));
     struct store_canned_reply made;
     enum canned_reply_refusal refusal = CANNED_REPLY_NOT_REFUSED;
     if (store_find_canned_reply(caller->store, rq->arena, caller->user.id, reply.id, &made) ==
@@ -144,7 +140,7 @@ static int make_reply(struct request *rq, const char *request_id, const void *no
 }
 
 int canned_replies_post(struct request *rq) {
-    return idempotency_run_plain(rq, make_reply, answer_again);
+    return idempotency_run(rq, make_reply, answer_again);
 }
 
 /* Who may change those of others: callers with the scope manage; NULL. */

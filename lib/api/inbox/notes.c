@@ -70,18 +70,14 @@ static int fail_note(struct request *rq, enum store_result result) {
     return state_fail(rq, result);
 }
 
-static const char *note_id(struct request *rq, const char *request_id) {
-    return arena_printf(rq->arena, "not_%s", request_id + strlen("req_"));
-}
-
 /* Answers the note of the request; one that was deleted since is 404. */
 static int reply_note(struct request *rq, const char *request_id, const void *none) {
     (void)none;
     const struct caller *caller = rq->caller;
     struct store_note note;
     struct json_writer data;
-    enum store_result result =
-        store_find_note(caller->store, rq->arena, &caller->view, note_id(rq, request_id), &note);
+    enum store_result result = store_find_note(caller->store, rq->arena, &caller->view,
+                                               idempotency_id(rq, "not_", request_id), &note);
     if (result != STORE_OK)
         return fail_note(rq, result);
     json_write_start(&data, rq->arena);
@@ -94,7 +90,7 @@ static int make_note(struct request *rq, const char *request_id, const void *non
     const struct caller *caller = rq->caller;
     struct store_note made;
     const struct store_note note = {
-        .id = note_id(rq, request_id),
+        .id = idempotency_id(rq, "not_", request_id),
         .thread_id = arena_copy(rq->arena, rq->parameters[0]),
         .text = json_text(json_get(rq->json, "text"), rq->arena),
         .by = caller->actor,
@@ -111,7 +107,7 @@ static int make_note(struct request *rq, const char *request_id, const void *non
 }
 
 int notes_post(struct request *rq) {
-    return idempotency_run_plain(rq, make_note, reply_note);
+    return idempotency_run(rq, make_note, reply_note);
 }
 
 /* Who may change webhooks deletes notes of others too. */
