@@ -2,11 +2,8 @@
  * canned replies, how long it is kept, and that a person is erased. Exports are here too, because
  * they leave a row in the trail. */
 #include "api/auth.h"
-#include "api/inbox/assignments.h"
 #include "api/inbox/canned_replies.h"
-#include "api/inbox/notes.h"
-#include "api/inbox/thread_failure.h"
-#include "api/inbox/typing_notices.h"
+#include "api/inbox/thread_work.h"
 #include "api/request_trail.h"
 #include "api/view/inbox_json.h"
 #include "payload/export_user.h"

@@ -449,20 +449,17 @@ static const struct field login_fields[] = {
     {0},
 };
 
-static const char *name_problem(struct slice text) {
-    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
-}
-
-static const struct text_rule name_rule = {
-    .meaning = "a name of at most 100 bytes", .longest = 100, .check = name_problem};
-
 static const struct field join_fields[] = {
     {.name = "invitation",
      .type = FIELD_STRING,
      .required = true,
      .rule = &given_rule,
      .example = "5f0c"},
-    {.name = "name", .type = FIELD_STRING, .required = true, .rule = &name_rule, .example = "Ann"},
+    {.name = "name",
+     .type = FIELD_STRING,
+     .required = true,
+     .rule = &field_name_rule,
+     .example = "Ann"},
     {.name = "password",
      .type = FIELD_STRING,
      .required = true,

@@ -223,15 +223,8 @@ static const struct field workspace_fields[] = {
 
 /* --- routes --- */
 
-static const char *name_problem(struct slice text) {
-    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
-}
-
-static const struct text_rule name_rule = {
-    .meaning = "a name of at most 100 bytes", .longest = 100, .check = name_problem};
-
 #define NAME_FIELD                                                                                 \
-    .name = "name", .type = FIELD_STRING, .rule = &name_rule, .example = "Order robot"
+    .name = "name", .type = FIELD_STRING, .rule = &field_name_rule, .example = "Order robot"
 #define SCOPES_FIELD .name = "scopes", .type = FIELD_STRINGS, .values = scope_names, .min = 1
 
 static const struct field new_fields[] = {

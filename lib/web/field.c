@@ -131,6 +131,19 @@ const struct text_rule field_url_rule = {
     .check = url_check,
 };
 
+static const char *nul_problem(struct slice text) {
+    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
+}
+
+const struct text_rule field_name_rule = {
+    .meaning = "a name of at most 100 bytes", .longest = 100, .check = nul_problem};
+
+const struct text_rule field_text_rule = {
+    .meaning = "a text of at most 16,384 bytes without NUL characters",
+    .pattern = "^[^\\u0000]*$",
+    .longest = 16384,
+    .check = nul_problem};
+
 /* Decodes the string, which takes memory, only when its content is checked. Otherwise only its
  * length counts. */
 static void check_string(const struct field *field, struct json value, const struct path *path,

@@ -33,6 +33,10 @@ struct text_rule {
 /* An absolute http: or https: URL; see url_check. */
 extern const struct text_rule field_url_rule;
 
+/* A name that people give, of at most 100 bytes, and a text that they write, of at most 16,384
+ * bytes: both without NUL characters. */
+extern const struct text_rule field_name_rule, field_text_rule;
+
 /* Values that several fields share: in the reference they are a schema of its own. */
 struct vocabulary {
     const char *schema;          /* the name of the schema */

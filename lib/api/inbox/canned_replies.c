@@ -7,16 +7,6 @@
 #include "payload/person_json.h"
 #include "store/canned_reply.h"
 
-static const char *text_problem(struct slice text) {
-    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
-}
-
-static const struct text_rule text_rule = {
-    .meaning = "a text of at most 16,384 bytes without NUL characters",
-    .pattern = "^[^\\u0000]*$",
-    .longest = 16384,
-    .check = text_problem};
-
 static const char *shortcut_problem(struct slice text) {
     for (size_t i = 0; i < text.n; i++)
         if ((unsigned char)text.p[i] <= ' ' || text.p[i] == 0x7f || text.p[i] == '/')
@@ -33,7 +23,7 @@ static const struct text_rule shortcut_rule = {
 #define SHORTCUT_FIELD                                                                             \
     .name = "shortcut", .type = FIELD_STRING, .rule = &shortcut_rule, .example = "hours"
 #define TEXT_FIELD                                                                                 \
-    .name = "text", .type = FIELD_STRING, .rule = &text_rule,                                      \
+    .name = "text", .type = FIELD_STRING, .rule = &field_text_rule,                                \
     .example = "Hello {name}, we are open from 9 to 18."
 
 const struct field canned_replies_query[] = {PAGING_FIELDS, {0}};

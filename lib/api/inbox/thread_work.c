@@ -1,28 +1,98 @@
-#include "api/inbox/notes.h"
+#include "api/inbox/thread_work.h"
 
 #include "api/auth.h"
 #include "api/idempotency.h"
-#include "api/inbox/thread_failure.h"
 #include "api/list_cursor.h"
 #include "api/paging.h"
 #include "payload/person_json.h"
+#include "store/assignment.h"
 #include "store/note.h"
+#include "store/typing.h"
 
-static const char *text_problem(struct slice text) {
-    return memchr(text.p, '\0', text.n) ? "must hold no NUL character" : NULL;
+int thread_fail(struct request *rq, enum store_result result) {
+    if (result == STORE_NOT_FOUND)
+        return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
+    return state_fail(rq, result);
 }
 
-static const struct text_rule text_rule = {
-    .meaning = "a text of at most 16,384 bytes without NUL characters",
-    .pattern = "^[^\\u0000]*$",
-    .longest = 16384,
-    .check = text_problem};
+/* --- /v2/threads/:threadId/assignee --- */
+
+const struct field assignments_fields[] = {
+    {.name = "memberId", .type = FIELD_STRING, .required = true, .may_be_null = true},
+    {.name = "from", .type = FIELD_STRING, .may_be_null = true},
+    {0},
+};
+
+static struct slice write_assignee(struct request *rq, const struct actor *assignee) {
+    struct json_writer data;
+    json_write_start_object(&data, rq->arena);
+    actor_json_write(&data, "assignee", assignee);
+    return json_written(&data);
+}
+
+static int fail_member(struct request *rq) {
+    return fail(rq, NOT_FOUND,
+                "memberId names no member of this workspace who may answer on this line: "
+                "GET /v2/members lists them.");
+}
+
+static int fail_taken(struct request *rq, const struct actor *assignee) {
+    return fail_with_details(rq, CONFLICT, write_assignee(rq, assignee),
+                             "Another member was quicker: the thread is assigned to %s.",
+                             assignee->id ? assignee->name : "none");
+}
+
+/* A text with a NUL character names no member. */
+static const char *read_member(struct request *rq, const char *name) {
+    struct json given = json_get(rq->json, name);
+    const char *id = json_text(given, rq->arena);
+    return id ? id : json_type(given) == JSON_STRING ? "" : NULL;
+}
+
+int assignments_put(struct request *rq) {
+    const struct store_assignment assignment = {
+        .view = &rq->caller->view,
+        .thread_id = arena_copy(rq->arena, rq->parameters[0]),
+        .member_id = read_member(rq, "memberId"),
+        .has_from = json_is(json_get(rq->json, "from")),
+        .from = read_member(rq, "from"),
+    };
+    struct actor assignee;
+    enum assignment_refusal refusal = ASSIGNMENT_NOT_REFUSED;
+    enum store_result result =
+        store_assign(rq->caller->store, rq->arena, &assignment, &assignee, &refusal);
+    if (result != STORE_OK)
+        return thread_fail(rq, result);
+    if (refusal == ASSIGNMENT_NO_MEMBER)
+        return fail_member(rq);
+    if (refusal == ASSIGNMENT_TAKEN)
+        return fail_taken(rq, &assignee);
+    return reply_data(rq, write_assignee(rq, &assignee));
+}
+
+/* --- /v2/threads/:threadId/typing --- */
+
+/* A token is no member, so others see nothing of it. */
+int typing_notices_put(struct request *rq) {
+    const char *member_id = rq->caller->session.member_id;
+    struct json_writer data;
+    enum store_result result =
+        store_note_typing(rq->caller->store, &rq->caller->view,
+                          arena_copy(rq->arena, rq->parameters[0]), member_id, rq->now);
+    if (result != STORE_OK)
+        return thread_fail(rq, result);
+    json_write_start_object(&data, rq->arena);
+    json_write_bool(&data, "noted", member_id != NULL);
+    return reply_data(rq, json_written(&data));
+}
+
+/* --- /v2/threads/:threadId/notes, /v2/notes/:noteId --- */
 
 const struct field notes_fields[] = {
     {.name = "text",
      .type = FIELD_STRING,
      .required = true,
-     .rule = &text_rule,
+     .rule = &field_text_rule,
      .example = "Wants an invoice."},
     {0},
 };
