@@ -17,6 +17,13 @@ static bool is_of(const struct store_webhook *webhook, const char *account_id) {
     return webhook->account_id && strcmp(webhook->account_id, account_id) == 0;
 }
 
+/* Whether a person made the webhook for messages. */
+static bool is_own(const struct store_webhook *webhook) {
+    const struct slice fields = slice_of(webhook->fields ? webhook->fields : "messages");
+    return !webhook->account_id && (slice_has_word(fields, ' ', SLICE("messages")) ||
+                                    slice_equal(fields, SLICE(WEBHOOK_ALL_FIELDS)));
+}
+
 static bool has_line(const struct store_webhook *webhook, const char *phone_number_id) {
     for (size_t i = 0; phone_number_id && i < webhook->line_count; i++)
         if (strcmp(webhook->phone_number_ids[i], phone_number_id) == 0)
@@ -37,34 +44,15 @@ const struct store_webhook *graph_line_callback(const struct graph_callbacks *ca
                                                 const char *phone_number_id) {
     for (size_t i = 0; i < callbacks->count; i++) {
         const struct store_webhook *webhook = &callbacks->list[i];
-        if (is_of(webhook, account_id) && webhook->line_count == 1 &&
-            has_line(webhook, phone_number_id))
+        if ((account_id ? is_of(webhook, account_id) : is_own(webhook)) &&
+            webhook->line_count == 1 && has_line(webhook, phone_number_id))
             return webhook;
     }
     return NULL;
 }
 
-/* --- the webhooks that people made --- */
-
-/* Whether a person made the webhook for messages. */
-static bool is_own(const struct store_webhook *webhook) {
-    const struct slice fields = slice_of(webhook->fields ? webhook->fields : "messages");
-    return !webhook->account_id && (slice_has_word(fields, ' ', SLICE("messages")) ||
-                                    slice_equal(fields, SLICE(WEBHOOK_ALL_FIELDS)));
-}
-
-/* The one for this line alone; NULL: there is none. */
-static const struct store_webhook *own_of_line(const struct graph_callbacks *callbacks,
-                                               const char *phone_number_id) {
-    for (size_t i = 0; i < callbacks->count; i++) {
-        const struct store_webhook *webhook = &callbacks->list[i];
-        if (is_own(webhook) && webhook->line_count == 1 && has_line(webhook, phone_number_id))
-            return webhook;
-    }
-    return NULL;
-}
-
-/* The one for several lines, of which this is one: to programs it is that of an application. */
+/* The webhook that a person made for several lines, of which this is one: to programs it is that of
+ * an application. */
 static const struct store_webhook *own_of_many(const struct graph_callbacks *callbacks,
                                                const char *phone_number_id) {
     for (size_t i = 0; i < callbacks->count; i++) {
@@ -115,7 +103,7 @@ static struct slice make_configuration(const struct shown *shown, const char *id
     json_write_start_object(&out, shown->rq->arena);
     write_url(&out, "application", own_of_many(callbacks, id));
     write_url(&out, "whatsapp_business_account", graph_account_callback(callbacks, account_id));
-    write_url(&out, "phone_number", line ? line : own_of_line(callbacks, id));
+    write_url(&out, "phone_number", line ? line : graph_line_callback(callbacks, NULL, id));
     return json_written(&out);
 }
 

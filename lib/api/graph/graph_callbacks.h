@@ -14,7 +14,8 @@ struct graph_callbacks {
 /* Lists the webhooks. Returns 0, or -1 after failing the request. */
 int graph_list_callbacks(struct request *rq, struct graph_callbacks *callbacks);
 
-/* The webhook of an account (acc_...), and that of one of its lines alone; NULL: there is none. */
+/* The webhook of an account (acc_...), and that of one of its lines alone: with `account_id` NULL
+ * one that a person made for messages. NULL: there is none. */
 const struct store_webhook *graph_account_callback(const struct graph_callbacks *callbacks,
                                                    const char *account_id);
 const struct store_webhook *graph_line_callback(const struct graph_callbacks *callbacks,
