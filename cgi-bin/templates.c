@@ -384,14 +384,14 @@ static int post_unpause(struct request *rq) {
 static int delete_template(struct request *rq) {
     struct slice name = rq->parameters[0], language = query_get(&rq->query, "language");
     struct store_account account;
-    struct json answer;
+    struct json found, answer;
     const char *id = NULL;
     if (destructive_check(rq))
         return -1;
     if (choose_account(rq, &account))
         return -1;
     if (language.n ? !(id = template_find_id(rq, &account, name, language))
-                   : template_check_name(rq, &account, name))
+                   : template_find(rq, &account, name, language, "id,name,language", &found))
         return -1;
     struct graph_relay call = {
         .method = "DELETE",

@@ -11,12 +11,9 @@
 const char *template_find_id(struct request *rq, const struct store_account *account,
                              struct slice name, struct slice language);
 
-/* Checks that the account has a template of this name. Returns 0, or -1 after failing the request
- * as template_find_id does. */
-int template_check_name(struct request *rq, const struct store_account *account, struct slice name);
-
-/* Finds the account's template of this name and language, with the members `fields`, which have id,
- * name and language. Returns 0, or -1 after failing the request as template_find_id does. */
+/* Finds the account's template of this name and language, with the members `fields`, which have
+ * name and language; with `language` empty one of those of the name. Returns 0, or -1 after failing
+ * the request as template_find_id does. */
 int template_find(struct request *rq, const struct store_account *account, struct slice name,
                   struct slice language, const char *fields, struct json *template);
 
