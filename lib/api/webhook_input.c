@@ -136,20 +136,13 @@ static void read_fields(struct request *rq, struct issues *issues,
     to->fields = join(rq->arena, &list);
 }
 
-static void read_updates(struct request *rq, struct issues *issues,
-                         struct store_webhook_change *to) {
-    const struct list list = read_list(rq, "updates");
+/* Reads a list of words, of which the table has checked each. */
+static void read_words(struct request *rq, struct issues *issues, const char *name, bool *is_given,
+                       const char **words) {
+    const struct list list = read_list(rq, name);
     refuse_duplicate(rq, issues, &list);
-    to->sets_updates = list.is_given;
-    to->updates = join(rq->arena, &list);
-}
-
-static void read_event_types(struct request *rq, struct issues *issues,
-                             struct store_webhook_change *to) {
-    const struct list list = read_list(rq, "eventTypes");
-    refuse_duplicate(rq, issues, &list);
-    to->sets_event_types = list.is_given;
-    to->event_types = join(rq->arena, &list);
+    *is_given = list.is_given;
+    *words = join(rq->arena, &list);
 }
 
 /* Returns the line's id, NULL if there is none. */
@@ -209,6 +202,7 @@ static void read_plain(struct request *rq, struct issues *issues, struct webhook
 
 int webhook_input_read(struct request *rq, const struct store_webhook *present,
                        struct webhook_input *input) {
+    struct store_webhook_change *change = &input->change;
     struct issues issues;
     const bool is_forward = present ? strcmp(present->kind, WEBHOOK_FORWARD) == 0
                                     : json_equals(json_get(rq->json, "kind"), WEBHOOK_FORWARD);
@@ -220,11 +214,11 @@ int webhook_input_read(struct request *rq, const struct store_webhook *present,
     };
     request_start_issues(rq, &issues);
     read_plain(rq, &issues, input);
-    read_event_types(rq, &issues, &input->change);
-    if (read_lines(rq, &issues, &input->change))
+    read_words(rq, &issues, "eventTypes", &change->sets_event_types, &change->event_types);
+    if (read_lines(rq, &issues, change))
         return -1;
-    read_fields(rq, &issues, &input->change);
-    read_updates(rq, &issues, &input->change);
+    read_fields(rq, &issues, change);
+    read_words(rq, &issues, "updates", &change->sets_updates, &change->updates);
     check_kind(rq, &issues, present, input);
     return fail_on_issues(rq, &issues);
 }
