@@ -1,7 +1,6 @@
 /* /v2/forms: the platform's flows, and the rows stored for them here (spec 4.5). */
 #include <ctype.h>
 
-#include "api/destructive.h"
 #include "api/graph/graph_fields.h"
 #include "api/list.h"
 #include "api/request_trail.h"
@@ -308,7 +307,7 @@ static int post_publish(struct request *rq) {
 static int post_deprecate(struct request *rq) {
     struct store_account account;
     struct store_flow flow;
-    if (destructive_check(rq) || choose(rq, &account, &flow))
+    if (upstream_check_destructive(rq) || choose(rq, &account, &flow))
         return -1;
     struct graph_relay call = call_of(rq, "deprecate");
     flow.status = "DEPRECATED";
@@ -321,7 +320,7 @@ static int delete_flow(struct request *rq) {
     struct store_account account;
     struct store_flow flow;
     struct json answer;
-    if (destructive_check(rq) || choose(rq, &account, &flow))
+    if (upstream_check_destructive(rq) || choose(rq, &account, &flow))
         return -1;
     struct graph_relay call = {.method = "DELETE",
                                .path = arena_copy(rq->arena, rq->parameters[0])};

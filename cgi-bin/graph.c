@@ -3,7 +3,6 @@
  * back unchanged. `edges` is the whole of what may be done; all else is refused. */
 #include <stdio.h>
 
-#include "api/destructive.h"
 #include "api/graph/graph_callbacks.h"
 #include "api/graph/graph_failure.h"
 #include "api/graph/graph_fields.h"
@@ -551,7 +550,7 @@ static int serve_edge(struct request *rq) {
     if (!row)
         return node.kind == GRAPH_OBJECT ? graph_fail_unknown(rq) : graph_fail_edge(rq);
     if (auth_check_scope(rq, row->scope) ||
-        (row->action == GRAPH_DESTRUCTIVE && destructive_check(rq)))
+        (row->action == GRAPH_DESTRUCTIVE && upstream_check_destructive(rq)))
         return -1;
     if (node.id && check_fields(rq, node.kind))
         return -1;

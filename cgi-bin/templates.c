@@ -1,5 +1,4 @@
 /* /v2/templates: the platform's message templates (spec 4.4). */
-#include "api/destructive.h"
 #include "api/graph/graph_fields.h"
 #include "api/list.h"
 #include "api/media/sample.h"
@@ -386,7 +385,7 @@ static int delete_template(struct request *rq) {
     struct store_account account;
     struct json found, answer;
     const char *id = NULL;
-    if (destructive_check(rq))
+    if (upstream_check_destructive(rq))
         return -1;
     if (choose_account(rq, &account))
         return -1;

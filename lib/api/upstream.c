@@ -252,3 +252,11 @@ int upstream_pass_on(struct request *rq, const struct store_account *account,
                ? -1
                : reply_data(rq, json_raw(*answer));
 }
+
+int upstream_check_destructive(struct request *rq) {
+    if (config_is_on(rq->config->graph_destructive))
+        return 0;
+    return fail(
+        rq, FORBIDDEN,
+        "The gateway does not pass this on: its operator must set graph_destructive = yes.");
+}

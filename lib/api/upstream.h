@@ -56,6 +56,10 @@ void upstream_relay_stream(struct request *rq, const struct graph_relay *relay,
 int upstream_pass_on(struct request *rq, const struct store_account *account,
                      struct graph_relay *relay, struct json *answer);
 
+/* Checks that the operator lets calls be passed on that take a number, a template or a flow out of
+ * service (graph_destructive). Returns 0, or -1 after failing the request with 403. */
+int upstream_check_destructive(struct request *rq);
+
 /* Reads the answer to a call, as upstream_call does. */
 int upstream_read(struct request *rq, enum upstream_purpose purpose,
                   const struct graph_answer *answer, struct json *json);
