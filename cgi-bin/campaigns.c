@@ -11,7 +11,7 @@
 #include "api/paging.h"
 #include "api/period.h"
 #include "api/request_trail.h"
-#include "api/sender_check.h"
+#include "api/send_check.h"
 #include "api/template_find.h"
 #include "base/http_client.h"
 #include "payload/campaign_json.h"
@@ -291,7 +291,7 @@ static int post_start(struct request *rq) {
         return fail(rq, INVALID, "sendAt must not be in the past.");
     if (send_at > rq->now + AHEAD_DAYS * DAY_S * INT64_C(1000))
         return fail(rq, INVALID, "sendAt must be at most %d days ahead.", AHEAD_DAYS);
-    if (find_campaign(rq, &campaign) || sender_check(rq))
+    if (find_campaign(rq, &campaign) || send_check_queue(rq))
         return -1;
     return set_running(rq, &campaign, CAMPAIGN_START, send_at > rq->now ? send_at : rq->now);
 }

@@ -3,7 +3,7 @@
 #include "api/auth.h"
 #include "api/opt_outs.h"
 #include "api/paging.h"
-#include "api/sender_check.h"
+#include "api/send_check.h"
 #include "api/thread_claim.h"
 #include "base/clock.h"
 #include "payload/graph_send.h"
@@ -151,14 +151,9 @@ static struct slice body_for(struct request *rq, struct json body, const char *i
 /* Checks what every send through the line passes. */
 static int check_send(struct request *rq, const struct store_outgoing *row,
                       const struct graph_send *sent) {
-    const struct line *line = &rq->caller->line;
-    bool blocked = false;
-    if (auth_choose_line(rq, row->phone_number_id))
-        return -1;
-    enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
-                                                sent->phone, sent->bsuid, &blocked);
-    return auth_check_blocked(rq, result, blocked) || claim_check(rq, sent->phone, sent->bsuid) ||
-                   sender_check(rq)
+    return auth_choose_line(rq, row->phone_number_id) ||
+                   send_check_blocked(rq, sent->phone, sent->bsuid) ||
+                   claim_check(rq, sent->phone, sent->bsuid) || send_check_queue(rq)
                ? -1
                : 0;
 }

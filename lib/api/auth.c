@@ -255,12 +255,6 @@ int auth_choose_line(struct request *rq, const char *phone_number_id) {
     return 0;
 }
 
-int auth_check_blocked(struct request *rq, enum store_result result, bool blocked) {
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    return blocked ? fail(rq, FORBIDDEN, "The contact is blocked on this line.") : 0;
-}
-
 /* Whether one of the lines is of the account. */
 static bool has_line(const struct line *lines, size_t count, const char *account_id) {
     for (size_t i = 0; i < count; i++)

@@ -68,10 +68,6 @@ int auth_choose_line(struct request *rq, const char *phone_number_id);
 /* Fails the request with 403 because phoneNumberId is none of the caller's. Returns -1. */
 int auth_fail_line(struct request *rq);
 
-/* Fails the request for a store call that did not succeed, and with 403 for a blocked contact
- * (spec 4.3). Returns 0, or -1 after failing the request. */
-int auth_check_blocked(struct request *rq, enum store_result result, bool blocked);
-
 /* Lists the caller's accounts, of some lines those that have one of these, in the request's memory.
  * Returns 0, or -1 after failing the request.
  */

@@ -1,6 +1,6 @@
 #include "api/read_receipt.h"
 
-#include "api/send.h"
+#include "api/send_check.h"
 #include "api/thread_claim.h"
 #include "api/upstream.h"
 
@@ -10,14 +10,6 @@ const struct field read_receipt_fields[] = {
     {.name = "typing", .type = FIELD_BOOLEAN},
     {0},
 };
-
-static int refuse(struct request *rq) {
-    const char *wamid = json_text(json_get(rq->json, "messageId"), rq->arena);
-    bool blocked = false;
-    enum store_result result =
-        store_is_sender_blocked(rq->caller->store, rq->caller->line.id, wamid, &blocked);
-    return auth_check_blocked(rq, result, blocked) ? -1 : claim_check_message(rq, wamid);
-}
 
 static struct slice payload(struct request *rq) {
     struct json_writer out;
@@ -35,7 +27,8 @@ static struct slice payload(struct request *rq) {
 
 int read_receipt_send(struct request *rq) {
     const struct line *line = &rq->caller->line;
-    if (refuse(rq))
+    const char *wamid = json_text(json_get(rq->json, "messageId"), rq->arena);
+    if (send_check_sender(rq, wamid) || claim_check_message(rq, wamid))
         return -1;
     const char *token = state_account_token(rq, &line->account);
     if (!token)

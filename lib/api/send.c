@@ -2,7 +2,7 @@
 
 #include "api/idempotency.h"
 #include "api/keep.h"
-#include "api/sender_check.h"
+#include "api/send_check.h"
 #include "api/sent_record.h"
 #include "api/thread_claim.h"
 #include "api/upstream.h"
@@ -37,15 +37,6 @@ static void read_recipient(struct sending *sending) {
     struct slice to = json_string(json_get(rq->json, "to"), rq->arena);
     sending->phone = to.p ? recipient_digits(rq->arena, to) : NULL;
     sending->bsuid = json_text(json_get(rq->json, "recipient"), rq->arena);
-}
-
-static int refuse_blocked(const struct sending *sending) {
-    struct request *rq = sending->rq;
-    const struct line *line = &rq->caller->line;
-    bool blocked = false;
-    enum store_result result = store_is_blocked(rq->caller->store, line->id, line->account_id,
-                                                sending->phone, sending->bsuid, &blocked);
-    return auth_check_blocked(rq, result, blocked);
 }
 
 /* The id of the message that this one quotes; absent when there is none, or when the kind
@@ -177,7 +168,8 @@ static int claim_thread(const struct sending *sending, struct store_claim *claim
  * or another member answers. */
 static int deliver_allowed(struct sending *sending) {
     struct store_claim claim;
-    if (refuse_blocked(sending) || refuse_foreign_files(sending) || claim_thread(sending, &claim))
+    if (send_check_blocked(sending->rq, sending->phone, sending->bsuid) ||
+        refuse_foreign_files(sending) || claim_thread(sending, &claim))
         return -1;
     if (deliver(sending) == 0)
         return 0;
@@ -296,8 +288,9 @@ static int queue(struct request *rq, const char *request_id, const void *kind) {
     struct send_times times = {0};
     read_recipient(&sending);
     sending.callback_data = idempotency_id(rq, "out_", request_id);
-    if (read_times(rq, &times) || sender_check(rq) || refuse_blocked(&sending) ||
-        refuse_foreign_files(&sending) || claim_thread(&sending, &claim))
+    if (read_times(rq, &times) || send_check_queue(rq) ||
+        send_check_blocked(rq, sending.phone, sending.bsuid) || refuse_foreign_files(&sending) ||
+        claim_thread(&sending, &claim))
         return -1;
     if (insert_row(&sending, &times) == 0)
         return 0;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "payload/actor_json.h"
 #include "store/assignment.h"
 #include "store/store.h"
 
@@ -24,9 +25,7 @@ static int fail_claimed(struct request *rq, const struct store_claimant *other) 
     struct json_writer details;
     json_write_start_object(&details, rq->arena);
     json_write_text(&details, "reason", other->has_answered ? "answered" : "answering");
-    json_write_object(&details, "by");
-    json_write_text(&details, "id", other->by.id);
-    json_write_text(&details, "name", other->by.name);
+    actor_json_write(&details, "by", &other->by);
     return fail_with_details(rq, CONFLICT, json_written(&details), "%s %s; nothing was sent.",
                              other->by.name,
                              other->has_answered ? "has answered this thread since you have read it"

@@ -4,7 +4,7 @@
 #include "api/graph/graph_forward.h"
 #include "api/idempotency.h"
 #include "api/keep.h"
-#include "api/send.h"
+#include "api/send_check.h"
 #include "api/sent_record.h"
 #include "base/crypto.h"
 #include "base/log.h"
@@ -53,16 +53,10 @@ static int read_send(struct request *rq, struct graph_send *send) {
 }
 
 static int refuse_blocked(struct request *rq, const struct graph_send *send) {
-    const struct caller *caller = rq->caller;
-    bool blocked = false;
-    enum store_result result = STORE_OK;
-    if (send->is_message || send->phone || send->bsuid)
-        result = store_is_blocked(caller->store, caller->line.id, caller->line.account_id,
-                                  send->phone, send->bsuid, &blocked);
-    if (result == STORE_OK && !blocked && !send->is_message)
-        result =
-            store_is_sender_blocked(caller->store, caller->line.id, send->read_wamid, &blocked);
-    return auth_check_blocked(rq, result, blocked);
+    if ((send->is_message || send->phone || send->bsuid) &&
+        send_check_blocked(rq, send->phone, send->bsuid))
+        return -1;
+    return send->is_message ? 0 : send_check_sender(rq, send->read_wamid);
 }
 
 /* The request to pass on: with a key it has the id of the first request as callback data, unless it
