@@ -4,7 +4,6 @@
 #include "api/login_attempt.h"
 #include "api/request_trail.h"
 #include "api/session_cookie.h"
-#include "api/session_start.h"
 #include "base/totp.h"
 #include "store/seal_context.h"
 #include "store/second_factor.h"

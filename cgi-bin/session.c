@@ -4,7 +4,6 @@
 #include "api/paging.h"
 #include "api/request_trail.h"
 #include "api/session_cookie.h"
-#include "api/session_start.h"
 #include "base/password.h"
 #include "base/token.h"
 #include "store/admin.h"

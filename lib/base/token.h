@@ -1,4 +1,5 @@
-/* API tokens: a prefix and 64 hexadecimal digits of 32 random bytes (spec 5.1). */
+/* API tokens, and secrets of the same form: a prefix and 64 hexadecimal digits of 32 random bytes
+ * (spec 5.1). */
 #ifndef SWITCHBOARD_TOKEN_H
 #define SWITCHBOARD_TOKEN_H
 
@@ -17,7 +18,7 @@ struct token {
     char last4[TOKEN_LAST_SIZE];
 };
 
-/* `prefix`: TOKEN_MAIN or TOKEN_SCOPED. */
+/* `prefix`: TOKEN_MAIN or TOKEN_SCOPED; "" for the secret of a link or a cookie. */
 void token_make(struct token *token, const char *prefix);
 
 #endif

@@ -4,6 +4,7 @@
 #include "api/paging.h"
 #include "api/team/line_choice.h"
 #include "api/team/members.h"
+#include "base/token.h"
 #include "payload/team_json.h"
 
 /* --- GET /v2/invitations --- */
@@ -40,9 +41,9 @@ static int reply_new(struct request *rq, const struct store_invitation *invitati
 
 int invitations_post(struct request *rq) {
     const struct caller *caller = rq->caller;
-    unsigned char hash[CRYPTO_HASH_SIZE];
     struct standing given = {.role = role_find(json_text(json_get(rq->json, "role"), rq->arena))};
     enum member_refusal refusal;
+    struct token secret;
     char id[ID_SIZE];
     if (members_read_limits(rq, true, &given))
         return -1;
@@ -59,14 +60,14 @@ int invitations_post(struct request *rq) {
         .created_at = rq->now,
         .expires_at = rq->now + INVITATION_MS,
     };
-    const char *secret = members_make_secret(rq, hash);
+    token_make(&secret, "");
     enum store_result result =
-        store_insert_invitation(caller->store, rq->arena, &invitation, hash, &refusal);
+        store_insert_invitation(caller->store, rq->arena, &invitation, secret.hash, &refusal);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT, "A member of this workspace has the email address already.");
     if (result != STORE_OK)
         return state_fail(rq, result);
-    return refusal ? members_fail(rq, refusal) : reply_new(rq, &invitation, secret);
+    return refusal ? members_fail(rq, refusal) : reply_new(rq, &invitation, secret.text);
 }
 
 /* --- POST /v2/invitations/accept --- */

@@ -3,7 +3,7 @@
 #include "api/auth.h"
 #include "api/paging.h"
 #include "api/team/line_choice.h"
-#include "base/crypto.h"
+#include "base/token.h"
 #include "store/second_factor.h"
 
 const struct field members_change_fields[] = {{ROLE_FIELD}, LINES_FIELD, OWN_FIELD, {0}};
@@ -36,15 +36,6 @@ int members_fail(struct request *rq, enum member_refusal refusal) {
     case MEMBER_NO_FACTOR: return fail(rq, NOT_FOUND, "The member has no second factor.");
     }
     return fail(rq, INTERNAL, "The change was refused for an unknown reason.");
-}
-
-const char *members_make_secret(struct request *rq, unsigned char hash[32]) {
-    unsigned char random[32];
-    crypto_random(random, sizeof random);
-    const char *text = crypto_hex(rq->arena, random, sizeof random);
-    crypto_sha256(slice_of(text), hash);
-    crypto_wipe(random, sizeof random);
-    return text;
 }
 
 int members_read_limits(struct request *rq, bool has_lines, struct standing *standing) {
@@ -185,17 +176,17 @@ int members_delete_factor(struct request *rq) {
 
 int members_post_link(struct request *rq) {
     const struct store_member_change change = change_of(rq);
-    unsigned char hash[CRYPTO_HASH_SIZE];
+    const int64_t expires_at = rq->now + LINK_MS;
     enum member_refusal refusal;
     struct json_writer data;
-    const char *secret = members_make_secret(rq, hash);
-    const int64_t expires_at = rq->now + LINK_MS;
-    enum store_result result =
-        store_insert_reset_link(rq->caller->store, rq->arena, &change, hash, expires_at, &refusal);
+    struct token secret;
+    token_make(&secret, "");
+    enum store_result result = store_insert_reset_link(rq->caller->store, rq->arena, &change,
+                                                       secret.hash, expires_at, &refusal);
     if (check(rq, result, refusal))
         return -1;
     json_write_start_object(&data, rq->arena);
-    json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/login/%s", secret));
+    json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/login/%s", secret.text));
     json_write_time(&data, "expiresAt", expires_at);
     return reply_data(rq, json_written(&data));
 }

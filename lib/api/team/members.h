@@ -28,7 +28,4 @@ int members_fail(struct request *rq, enum member_refusal refusal);
  * -1 after failing the request. */
 int members_read_limits(struct request *rq, bool has_lines, struct standing *standing);
 
-/* A new secret of a link: its text, whose SHA-256 is written to `hash`. */
-const char *members_make_secret(struct request *rq, unsigned char hash[32]);
-
 #endif
