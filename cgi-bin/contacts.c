@@ -1,7 +1,6 @@
 /* GET /v2/contacts: the caller's contacts, listed, searched, and one with its blocks and threads.
  */
 #include "api/auth.h"
-#include "api/list_cursor.h"
 #include "api/paging.h"
 #include "api/view/inbox_json.h"
 #include "store/retention.h"

@@ -1,7 +1,7 @@
 /* /v2/lines: the caller's lines, archived ones too, and their names and states (spec 2.2). */
 #include "api/auth.h"
 #include "api/paging.h"
-#include "api/view/line_view.h"
+#include "api/view/account_view.h"
 
 /* --- GET /v2/lines --- */
 

@@ -7,7 +7,6 @@
 #include "api/period.h"
 #include "api/view/account_view.h"
 #include "api/view/inbox_json.h"
-#include "api/view/line_view.h"
 #include "base/clock.h"
 #include "base/request_log.h"
 #include "store/heartbeat.h"

@@ -5,7 +5,6 @@
 #include "api/test_event.h"
 #include "api/url_verification.h"
 #include "api/view/webhook_view.h"
-#include "api/webhook_code.h"
 #include "api/webhook_input.h"
 #include "base/crypto.h"
 #include "base/http_client.h"

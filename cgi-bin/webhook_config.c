@@ -2,7 +2,7 @@
  * (spec 4.7). */
 #include "api/auth.h"
 #include "api/test_event.h"
-#include "api/webhook_code.h"
+#include "api/view/webhook_view.h"
 #include "base/crypto.h"
 #include "base/log.h"
 #include "payload/webhook_rules.h"

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "api/auth.h"
-#include "api/list_cursor.h"
 #include "api/paging.h"
 #include "api/view/inbox_json.h"
 #include "base/crypto.h"

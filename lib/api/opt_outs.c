@@ -1,6 +1,5 @@
 #include "api/opt_outs.h"
 
-#include "api/list_cursor.h"
 #include "api/paging.h"
 #include "api/selector.h"
 #include "payload/person_json.h"

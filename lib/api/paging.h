@@ -1,5 +1,5 @@
-/* Pages of lists that this gateway stores. A cursor is opaque for the client: the id of the last
- * row of a page, in base64url. */
+/* Pages of lists that this gateway stores, and their cursors: opaque texts that hold the sort key
+ * of a row (base64url without padding, RFC 4648 5). */
 #ifndef SWITCHBOARD_API_PAGING_H
 #define SWITCHBOARD_API_PAGING_H
 
@@ -38,5 +38,27 @@ int paging_reply_cursor(struct request *rq, struct json_writer *out, const char 
 /* Writes the member `paging`, which every list of this gateway has, with the cursor `after`; NULL:
  * the page is the last one. */
 void paging_write_cursor(struct json_writer *out, const char *after);
+
+/* --- lists that are not ordered by the id alone --- */
+
+enum { CURSOR_PARTS = 5 };
+
+/* Returns a cursor of the parts, at most CURSOR_PARTS texts without line breaks; the first one
+ * names the list, so that no list accepts the cursor of another one. */
+const char *cursor_write(struct arena *arena, const char *const *parts, size_t count);
+
+/* Reads the query parameter `name`, a cursor of `count` parts whose first one is `list`. Returns 1
+ * and the parts; 0 without the parameter; -1 after failing the request with 400. */
+int cursor_read(struct request *rq, const char *name, const char *list, const char **parts,
+                size_t count);
+
+/* The same for a list ordered by a number and an id, whose cursor has the parts list, number, id.
+ */
+const char *cursor_write_key(struct arena *arena, const char *list, int64_t number, const char *id);
+int cursor_read_key(struct request *rq, const char *name, const char *list, int64_t *number,
+                    const char **id);
+
+/* Fails the request with 400: the parameter is no cursor of this list. Returns -1. */
+int cursor_fail(struct request *rq, const char *name);
 
 #endif

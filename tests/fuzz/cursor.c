@@ -1,5 +1,4 @@
 /* Cursors of lists: a cursor that is read has the declared parts, and is written the same again. */
-#include "api/list_cursor.h"
 #include "api/paging.h"
 #include "base/id.h"
 #include "fuzz.h"

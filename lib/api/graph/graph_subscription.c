@@ -7,7 +7,6 @@
 #include "api/graph/graph_local.h"
 #include "api/url_verification.h"
 #include "api/view/webhook_view.h"
-#include "api/webhook_code.h"
 #include "base/url.h"
 #include "payload/webhook_rules.h"
 #include "store/user_webhook.h"

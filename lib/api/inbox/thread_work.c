@@ -2,7 +2,6 @@
 
 #include "api/auth.h"
 #include "api/idempotency.h"
-#include "api/list_cursor.h"
 #include "api/paging.h"
 #include "payload/person_json.h"
 #include "store/assignment.h"

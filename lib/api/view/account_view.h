@@ -1,12 +1,15 @@
-/* The accounts of a user as the user reads them, in GET /v2/me and in the overview (spec 2.2). */
+/* The accounts and lines of a user as the user reads them (spec 2.2). */
 #ifndef SWITCHBOARD_ACCOUNT_VIEW_H
 #define SWITCHBOARD_ACCOUNT_VIEW_H
 
-#include "store/store.h"
+#include "store/line.h"
 #include "web/request.h"
 
 /* Writes the member `accounts`, an array. */
 void account_view_write(struct json_writer *out, const struct store_account *accounts,
                         size_t count);
+
+/* Writes the line as an object. `name`: as for json_write_object. */
+void line_view_write(struct json_writer *out, const char *name, const struct line *line);
 
 #endif

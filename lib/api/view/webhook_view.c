@@ -4,6 +4,13 @@
 #include "payload/webhook_json.h"
 #include "store/seal_context.h"
 
+struct slice webhook_code_seal(void *context) {
+    struct webhook_code *code = context;
+    const char *owner = code->rq->caller->user.id;
+    return state_seal(code->rq, code->text, webhook_code_context(code->rq->arena, owner),
+                      &code->sealed);
+}
+
 /* Reads the code again; none when the webhook was deleted meanwhile. */
 static int read_again(struct request *rq, struct state_sealed *value) {
     const struct store_webhook *webhook = value->object;
