@@ -9,20 +9,20 @@
 
 enum { FRESH_MS = 10 * 60 * 1000 }; /* a login or a confirmation is fresh for so long */
 
-/* The token of `Authorization: Bearer TOKEN`; empty when there is none. The scheme is not case
- * sensitive (RFC 9110 11.1). */
-static struct slice bearer_token(const char *authorization) {
-    struct slice rest = slice_trim(slice_of(authorization));
-    if (rest.n < 7 || strncasecmp(rest.p, "Bearer", 6) != 0 ||
-        (rest.p[6] != ' ' && rest.p[6] != '\t'))
-        return (struct slice){NULL, 0};
-    return slice_trim(slice_skip(rest, 7));
+struct slice auth_header_token(bool takes_oauth) {
+    struct slice rest = slice_trim(slice_of(request_variable("HTTP_AUTHORIZATION")));
+    struct slice scheme = {rest.p, 0};
+    while (scheme.n < rest.n && rest.p[scheme.n] != ' ' && rest.p[scheme.n] != '\t')
+        scheme.n++;
+    if (slice_is_word(scheme, "Bearer") || (takes_oauth && slice_is_word(scheme, "OAuth")))
+        return slice_trim(slice_skip(rest, scheme.n));
+    return (struct slice){NULL, 0};
 }
 
 /* Sets *token to the token of the request, from either header; p == NULL when there is none.
  * Returns 0, or -1 after failing the request. */
 static int find_token(struct request *rq, struct slice *token) {
-    struct slice bearer = bearer_token(request_variable("HTTP_AUTHORIZATION"));
+    struct slice bearer = auth_header_token(false);
     struct slice plain = slice_trim(slice_of(request_variable("HTTP_X_API_TOKEN")));
     if (bearer.n && plain.n && !crypto_equal(bearer, plain))
         return fail(

@@ -40,6 +40,10 @@ extern const struct guard session_guard;
 extern const struct guard fresh_guard;
 bool auth_is_fresh(const struct request *rq);
 
+/* The token of `Authorization: Bearer TOKEN`, or of `Authorization: OAuth TOKEN` if that is taken;
+ * n == 0: there is none. The scheme is not case sensitive (RFC 9110 11.1). */
+struct slice auth_header_token(bool takes_oauth);
+
 /* Checks an API token that does not stand where find_token of the guards looks: user, linked
  * account, plan and scope of the route, as caller_guard. Sets rq->caller. Returns 0, or -1 after
  * failing the request. */

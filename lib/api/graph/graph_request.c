@@ -78,18 +78,6 @@ void graph_enter(struct request *rq) {
 
 /* --- the token --- */
 
-/* The token of `Authorization: Bearer TOKEN` or `Authorization: OAuth TOKEN`; empty when there is
- * none. The scheme is not case sensitive (RFC 9110 11.1). */
-static struct slice header_token(void) {
-    struct slice rest = slice_trim(slice_of(request_variable("HTTP_AUTHORIZATION")));
-    struct slice scheme = {rest.p, 0};
-    while (scheme.n < rest.n && rest.p[scheme.n] != ' ' && rest.p[scheme.n] != '\t')
-        scheme.n++;
-    rest = slice_trim(slice_skip(rest, scheme.n));
-    bool is_known = slice_is_word(scheme, "Bearer") || slice_is_word(scheme, "OAuth");
-    return is_known ? rest : (struct slice){NULL, 0};
-}
-
 /* Adds a token that was found; fails when it differs from one that was found elsewhere. */
 static int add_token(struct request *rq, struct slice token) {
     struct graph_request *graph = rq->graph;
@@ -340,7 +328,8 @@ static int check_before_body(struct request *rq) {
     if (is_of_other_app(rq->graph))
         return fail(rq, INVALID, "The only application here is " GRAPH_APP_ID "; see %s",
                     starts_upload(rq->graph) ? "doc/api/graph.md" : "doc/clients/n8n.md");
-    if (!rq->graph->query.p && ((!logs_in && add_token(rq, header_token())) || read_query(rq)))
+    if (!rq->graph->query.p &&
+        ((!logs_in && add_token(rq, auth_header_token(true))) || read_query(rq)))
         return -1;
     if (logs_in)
         return 0;
