@@ -88,3 +88,12 @@ void campaign_json_write_counts(struct json_writer *out, const struct store_camp
     json_write_end(out);
     write_errors(out, list, n);
 }
+
+void campaign_json_write_template(struct json_writer *out, const struct store_campaign *campaign,
+                                  struct slice components) {
+    json_write_text(out, "name", campaign->template_name);
+    json_write_object(out, "language");
+    json_write_text(out, "code", campaign->language);
+    json_write_end(out);
+    json_write_raw(out, "components", components);
+}

@@ -1,4 +1,4 @@
-/* A campaign as answers and events show it. */
+/* A campaign as answers and events show it, and the template of its messages. */
 #ifndef SWITCHBOARD_CAMPAIGN_JSON_H
 #define SWITCHBOARD_CAMPAIGN_JSON_H
 
@@ -12,5 +12,10 @@ void campaign_json_write(struct json_writer *out, const struct store_campaign *c
 /* Writes its members `counts`, `delivery` and `errors`, and sorts the counts for that. */
 void campaign_json_write_counts(struct json_writer *out, const struct store_campaign *campaign,
                                 struct store_campaign_count *counts, size_t count);
+
+/* Writes the members of the template object, as the platform takes it, with the components of one
+ * recipient. */
+void campaign_json_write_template(struct json_writer *out, const struct store_campaign *campaign,
+                                  struct slice components);
 
 #endif

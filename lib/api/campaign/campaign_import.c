@@ -1,7 +1,7 @@
 #include "api/campaign/campaign_import.h"
 
-#include "api/campaign/campaign_template.h"
 #include "base/utf8.h"
+#include "payload/campaign_json.h"
 #include "payload/columns.h"
 #include "payload/csv.h"
 #include "payload/recipient.h"
@@ -129,7 +129,7 @@ static struct slice body_of(struct import *import, const struct slice *cells, si
         json_write_text(&out, "recipient", person->bsuid);
     json_write_text(&out, "type", "template");
     json_write_object(&out, "template");
-    campaign_write_template(&out, campaign, buffer_slice(&components));
+    campaign_json_write_template(&out, campaign, buffer_slice(&components));
     return json_written(&out);
 }
 

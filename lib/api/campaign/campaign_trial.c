@@ -1,7 +1,7 @@
 #include "api/campaign/campaign_trial.h"
 
-#include "api/campaign/campaign_template.h"
 #include "api/send.h"
+#include "payload/campaign_json.h"
 #include "payload/columns.h"
 #include "payload/graph_send.h"
 #include "payload/recipient.h"
@@ -38,7 +38,7 @@ static int fill(struct request *rq, const struct store_campaign *campaign,
         return fail(rq, INVALID, "variables.%.*s is missing or empty, and the components name it.",
                     (int)missing.n, missing.p);
     json_write_start_object(&out, rq->arena);
-    campaign_write_template(&out, campaign, buffer_slice(&components));
+    campaign_json_write_template(&out, campaign, buffer_slice(&components));
     *object = json_written(&out);
     return 0;
 }
