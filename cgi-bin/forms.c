@@ -69,7 +69,7 @@ static int get_flows(struct request *rq) {
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
     struct store_flow *flows;
-    if (list_get_page(rq, &account, &wanted, &page))
+    if (list_get_page(rq, &account, &wanted, false, &page))
         return -1;
     size_t count = flow_read_all(rq->arena, page.items, &flows);
     if (has_row(rq))

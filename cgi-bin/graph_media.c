@@ -110,7 +110,7 @@ static int pass_on(struct request *rq, const struct graph_node *node) {
     relay.token = outcome.token = state_account_token(rq, outcome.account);
     if (!relay.token)
         return -1;
-    upstream_relay_stream(rq, &relay, &source, &outcome.relayed);
+    upstream_relay(rq, &relay, &source, &outcome.relayed);
     const struct graph_answer *answer = &outcome.relayed.answer;
     if (!answer->status && passing->is_broken)
         return fail_broken(passing);
@@ -200,7 +200,7 @@ static int post_session(struct request *rq) {
     outcome.account = node.accounts;
     if (!(relay.token = outcome.token = state_account_token(rq, node.accounts)))
         return -1;
-    upstream_relay_stream(rq, &relay, &source, &outcome.relayed);
+    upstream_relay(rq, &relay, &source, &outcome.relayed);
     const struct graph_answer *answer = &outcome.relayed.answer;
     if (!answer->status && feeding.is_broken)
         return fail_cut(rq);

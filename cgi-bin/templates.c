@@ -135,7 +135,7 @@ static int get_templates(struct request *rq) {
                                         .limit = query_integer(&rq->query, "limit", 0),
                                         .after = query_get(&rq->query, "after").p};
     struct graph_page page;
-    if (list_get_page(rq, &account, &wanted, &page))
+    if (list_get_page(rq, &account, &wanted, false, &page))
         return -1;
     template_flows_save(rq, &account, page.items);
     struct slice paging = graph_page_paging(rq->arena, &page);
@@ -195,7 +195,7 @@ static int get_template(struct request *rq) {
     do {
         struct graph_page page;
         wanted.limit = wanted.limit < left ? wanted.limit : left;
-        if (list_get_page_halving(rq, &account, &wanted, &page))
+        if (list_get_page(rq, &account, &wanted, true, &page))
             return -1;
         template_flows_save(rq, &account, page.items);
         struct json found = find_match(rq, page.items, &left);

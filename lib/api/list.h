@@ -5,14 +5,10 @@
 #include "api/auth.h"
 #include "graph/page.h"
 
-/* Fetches one page with the account's platform access token. Returns 0, or -1 after failing the
- * request by spec 7. */
+/* Fetches one page with the account's platform access token. If `halves`, a page that is too large
+ * for the platform is requested again with half the limit, down to 1, and `wanted->limit` is set to
+ * the limit that was used. Returns 0, or -1 after failing the request by spec 7. */
 int list_get_page(struct request *rq, const struct store_account *account,
-                  const struct graph_page_request *wanted, struct graph_page *page);
-
-/* The same, but a page that is too large for the platform is requested again with half the limit,
- * down to 1. `wanted->limit` is set to the limit that was used. */
-int list_get_page_halving(struct request *rq, const struct store_account *account,
-                          struct graph_page_request *wanted, struct graph_page *page);
+                  struct graph_page_request *wanted, bool halves, struct graph_page *page);
 
 #endif

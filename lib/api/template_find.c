@@ -36,7 +36,7 @@ static int find_all(struct request *rq, const struct store_account *account, str
     json_write_start_object(&found->languages, rq->arena);
     json_write_array(&found->languages, "languages");
     for (int pages = 0; pages < MOST_PAGES; pages++) {
-        if (list_get_page_halving(rq, account, &wanted, &page))
+        if (list_get_page(rq, account, &wanted, true, &page))
             return -1;
         for (struct json item = json_first(page.items); json_is(item); item = json_next(item))
             take(rq, item, name, language, found);

@@ -211,16 +211,12 @@ void upstream_download(struct request *rq, const struct graph_download *download
 }
 
 void upstream_relay(struct request *rq, const struct graph_relay *relay,
-                    struct graph_relayed *relayed) {
+                    const struct graph_source *source, struct graph_relayed *relayed) {
     request_release(rq);
-    graph_relay(rq->config, rq->arena, relay, relayed);
-    count_call(rq, &relayed->answer);
-}
-
-void upstream_relay_stream(struct request *rq, const struct graph_relay *relay,
-                           const struct graph_source *source, struct graph_relayed *relayed) {
-    request_release(rq);
-    graph_relay_stream(rq->config, rq->arena, relay, source, relayed);
+    if (source)
+        graph_relay_stream(rq->config, rq->arena, relay, source, relayed);
+    else
+        graph_relay(rq->config, rq->arena, relay, relayed);
     count_call(rq, &relayed->answer);
 }
 
@@ -247,7 +243,7 @@ int upstream_pass_on(struct request *rq, const struct store_account *account,
     relay->token = state_account_token(rq, account);
     if (!relay->token)
         return -1;
-    upstream_relay(rq, relay, &relayed);
+    upstream_relay(rq, relay, NULL, &relayed);
     return upstream_read(rq, UPSTREAM_CHANGE, &relayed.answer, answer)
                ? -1
                : reply_data(rq, json_raw(*answer));

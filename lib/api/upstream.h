@@ -42,13 +42,10 @@ void upstream_upload(struct request *rq, const struct graph_upload *upload,
 void upstream_download(struct request *rq, const struct graph_download *download,
                        struct graph_answer *answer);
 
-/* The same for a request that is passed on (graph_relay). */
+/* The same for a request that is passed on (graph_relay); with `source`, else NULL, its body is
+ * read while it is sent (graph_relay_stream). */
 void upstream_relay(struct request *rq, const struct graph_relay *relay,
-                    struct graph_relayed *relayed);
-
-/* The same with a body that is read while it is sent (graph_relay_stream). */
-void upstream_relay_stream(struct request *rq, const struct graph_relay *relay,
-                           const struct graph_source *source, struct graph_relayed *relayed);
+                    const struct graph_source *source, struct graph_relayed *relayed);
 
 /* Passes a change on with the token of the account, and replies with the platform's answer, which
  * is in `*answer` too. Returns -1 after failing the request, as upstream_call does, or because the

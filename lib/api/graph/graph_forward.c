@@ -42,7 +42,7 @@ int graph_ask(struct request *rq, const struct graph_node *node, struct graph_re
         relay->token = outcome->token = state_account_token(rq, outcome->account);
         if (!relay->token)
             return -1;
-        upstream_relay(rq, relay, &outcome->relayed);
+        upstream_relay(rq, relay, NULL, &outcome->relayed);
         if (!answer->status)
             return graph_fail_unanswered(rq, relay, answer);
         if (answer->status < 400 || answer->status > 499)

@@ -20,7 +20,7 @@ static int take(struct request *rq, const struct graph_answer *answer, const cha
 
 static int ask(struct request *rq, const struct graph_relay *call, const char **id) {
     struct graph_relayed relayed;
-    upstream_relay(rq, call, &relayed);
+    upstream_relay(rq, call, NULL, &relayed);
     return take(rq, &relayed.answer, "id", id);
 }
 
@@ -74,7 +74,7 @@ int sample_upload(struct upload *upload, const struct store_account *account, co
         .size = upload->size, .read = upload_read, .context = upload};
     if (!slice_starts(path, SLICE("upload:")))
         return fail(rq, BAD_GATEWAY, "The platform's answer names no upload session.");
-    upstream_relay_stream(rq, &call, &source, &relayed);
+    upstream_relay(rq, &call, &source, &relayed);
     if (!relayed.answer.status && upload->is_broken)
         return upload_fail(upload);
     return take(rq, &relayed.answer, "h", handle);
