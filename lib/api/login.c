@@ -1,17 +1,11 @@
 #include "api/login.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "api/state.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/password.h"
-#include "base/target.h"
 
 enum {
     TURNS = 2, /* hashes at the same time: each takes a processor and 19 MiB */
@@ -24,24 +18,9 @@ enum {
 static int locks[TURNS] = {-1, -1};
 static int taken = -1; /* the index of the turn that this process has; -1: none */
 
-/* The locks are files beside the database, which all processes of this machine share. */
-static int open_lock(struct request *rq, int number) {
-    enum { MODE = 0660 };
-    const char *database = target_file(rq->config->database);
-    const char *path = database
-                           ? arena_printf(rq->arena, "%s-login-%d", database, number)
-                           : arena_printf(rq->arena, "%s/login-%d", rq->config->spool_dir, number);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, MODE);
-    if (fd >= 0)
-        fchmod(fd, MODE); /* the umask may have cleared bits; fails for a file of another user */
-    else
-        log_message(LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
-    return fd;
-}
-
 void login_prepare(struct request *rq) {
     for (int i = 0; i < TURNS; i++)
-        locks[i] = open_lock(rq, i + 1);
+        locks[i] = state_open_lock(rq, arena_printf(rq->arena, "login-%d", i + 1));
 }
 
 /* A lock of the open file, so that it ends with the process, and no other process of it. */

@@ -4,16 +4,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "api/auth.h"
 #include "api/paging.h"
 #include "api/view/inbox_json.h"
 #include "base/crypto.h"
 #include "base/fold.h"
-#include "base/log.h"
-#include "base/target.h"
 
 enum { MOST_WORDS = 16, LONGEST_QUERY = 256 };
 
@@ -24,18 +20,8 @@ const struct text_rule message_search_rule = {.meaning = "words, or \"words in t
 
 static int lock_file = -1;
 
-/* The file of the locks is beside the database, or in the spool directory for a server: all
- * processes of this machine share it. */
 void message_search_prepare(struct request *rq) {
-    enum { MODE = 0660 };
-    const char *database = target_file(rq->config->database);
-    const char *path = database ? arena_printf(rq->arena, "%s-search", database)
-                                : arena_printf(rq->arena, "%s/search", rq->config->spool_dir);
-    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE);
-    if (lock_file >= 0)
-        fchmod(lock_file, MODE); /* the umask may have cleared bits */
-    else
-        log_message(LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
+    lock_file = state_open_lock(rq, "search");
 }
 
 /* A byte of the file stands for the user: a lock of the open file, which ends with the process. */

@@ -1,5 +1,7 @@
 #include "api/state.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -142,6 +144,19 @@ static void release_view(void) {
 void state_hold_view(struct request *rq) {
     store_hold_view(open_store);
     rq->release = release_view;
+}
+
+int state_open_lock(struct request *rq, const char *name) {
+    enum { MODE = 0660 };
+    const char *database = target_file(rq->config->database);
+    const char *path = database ? arena_printf(rq->arena, "%s-%s", database, name)
+                                : arena_printf(rq->arena, "%s/%s", rq->config->spool_dir, name);
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE);
+    if (file >= 0)
+        fchmod(file, MODE); /* the umask may have cleared bits; fails for a file of another user */
+    else
+        log_message(LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
+    return file;
 }
 
 const struct keyring *state_keys(struct request *rq) {

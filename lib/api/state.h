@@ -29,6 +29,10 @@ void state_hold_view(struct request *rq);
 /* Fails the request for a store call that did not succeed; logs the reason. Returns -1. */
 int state_fail(struct request *rq, enum store_result result);
 
+/* Opens a file for locks that all processes of this machine share, before the process is confined:
+ * beside the database, or in spool_dir for one on a server. Returns -1 after logging why not. */
+int state_open_lock(struct request *rq, const char *name);
+
 /* Returns the keys of the key file, which is read at the first use and when it has changed. NULL
  * after failing the request. */
 const struct keyring *state_keys(struct request *rq);
