@@ -12,7 +12,6 @@
 
 #include <arpa/inet.h>
 
-#include "api/client.h"
 #include "api/request_trail.h"
 #include "api/session_cookie.h"
 #include "api/state.h"
@@ -23,7 +22,7 @@ enum { NETWORK_BYTES = 8 /* of an IPv6 address: a client has all addresses of it
 
 /* The network of the client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 static const char *network(struct request *rq) {
-    const char *address = client_address(rq);
+    const char *address = request_client(rq);
     char text[INET6_ADDRSTRLEN];
     struct in6_addr bytes;
     if (inet_pton(AF_INET6, address, &bytes) != 1)
@@ -80,7 +79,7 @@ enum store_result login_count_for(struct request *rq, struct store *store,
 
 /* The line of the request in the log then has the address, for programs such as fail2ban. */
 static void log_failure(struct request *rq) {
-    json_write_text(&rq->log, "login_failed_from", client_address(rq));
+    json_write_text(&rq->log, "login_failed_from", request_client(rq));
 }
 
 static int fail_blocked(struct request *rq, int64_t blocked_until) {

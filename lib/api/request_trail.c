@@ -1,6 +1,5 @@
 #include "api/request_trail.h"
 
-#include "api/client.h"
 #include "api/state.h"
 #include "base/log.h"
 #include "payload/trail_row.h"
@@ -41,7 +40,7 @@ void trail_begin(struct request *rq, const char *actor, const char *actor_name) 
     struct store_deed *deed = arena_alloc(rq->arena, sizeof *deed);
     *deed = (struct store_deed){.actor = actor,
                                 .actor_name = actor_name,
-                                .address = client_address(rq),
+                                .address = request_client(rq),
                                 .request_id = rq->id,
                                 .now = rq->now,
                                 .describe = describe,

@@ -1,6 +1,5 @@
 #include "api/session_cookie.h"
 
-#include "api/client.h"
 #include "base/token.h"
 #include "web/reply.h"
 
@@ -123,7 +122,7 @@ struct store_new_session session_make(struct request *rq, const char *member_id,
     id_make(id, "ses_", rq->now);
     struct store_new_session session = {.id = id,
                                         .member_id = member_id,
-                                        .address = client_address(rq),
+                                        .address = request_client(rq),
                                         .agent = "",
                                         .now = rq->now};
     if (agent.n)

@@ -1,6 +1,7 @@
 /* The variables of a request, and the locks that it holds. */
 #include "web/request.h"
 
+#include <arpa/inet.h>
 #include <unistd.h>
 
 #include "web/transport.h"
@@ -43,6 +44,17 @@ void request_limit_environment(void) {
             *kept++ = *next;
     if (kept)
         *kept = NULL;
+}
+
+const char *request_client(struct request *rq) {
+    const char *address = request_variable("REMOTE_ADDR");
+    struct in6_addr bytes;
+    if (address && inet_pton(AF_INET6, address, &bytes) == 1 && IN6_IS_ADDR_V4MAPPED(&bytes)) {
+        char text[INET_ADDRSTRLEN];
+        return arena_copy(rq->arena,
+                          slice_of(inet_ntop(AF_INET, bytes.s6_addr + 12, text, sizeof text)));
+    }
+    return address && *address ? arena_copy(rq->arena, slice_of(address)) : "unknown";
 }
 
 void request_release(struct request *rq) {

@@ -269,6 +269,9 @@ const char *request_variable(const char *name);
  * it first. The courier and the CLI have the rights of the user who starts them and do not. */
 void request_limit_environment(void);
 
+/* Returns the address of the client, as the web server names it. */
+const char *request_client(struct request *rq);
+
 /* Reads the next bytes of the body, as transport_read, after request_release. Fails the request
  * with 408 and returns -1 when the body arrives too slowly. */
 ssize_t request_read_body(struct request *rq, void *bytes, size_t n);
