@@ -10,7 +10,7 @@
 #include "api/media/download.h"
 #include "api/media/media_find.h"
 #include "api/media/signed_url.h"
-#include "api/media/upload_limit.h"
+#include "api/media/upload.h"
 #include "api/selector.h"
 #include "api/upstream.h"
 #include "base/http_client.h"

@@ -13,6 +13,11 @@
 
 enum { FIELD_LIMIT = 255 };
 
+int upload_fail_too_large(struct request *rq) {
+    return fail(rq, TOO_LARGE, "The file is larger than %d bytes (100 MB); send a smaller one.",
+                UPLOAD_LIMIT);
+}
+
 static void hash_bytes(struct upload *upload, struct slice bytes) {
     if (upload->hash)
         crypto_sha256_add(upload->hash, bytes);

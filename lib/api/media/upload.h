@@ -4,8 +4,14 @@
 #ifndef SWITCHBOARD_UPLOAD_H
 #define SWITCHBOARD_UPLOAD_H
 
-#include "api/media/upload_limit.h"
 #include "base/crypto.h"
+#include "web/request.h"
+
+/* In bytes. */
+enum {
+    UPLOAD_LIMIT = 100 * 1024 * 1024,                   /* of the file (spec 8) */
+    UPLOAD_FORM_LIMIT = UPLOAD_LIMIT + 2 * 1024 * 1024, /* of a form with its file */
+};
 
 struct upload {
     struct request *rq;
@@ -52,6 +58,9 @@ int upload_fingerprint(struct upload *upload, unsigned char fingerprint[CRYPTO_H
 /* Fails the request of an upload that is_broken: 400 for a raw body, 500 for a spooled file.
  * Returns -1. */
 int upload_fail(const struct upload *upload);
+
+/* Fails with 413, because a file or a form is larger than its limit. Returns -1. */
+int upload_fail_too_large(struct request *rq);
 
 /* Closes the spooled file. */
 void upload_end(struct upload *upload);
