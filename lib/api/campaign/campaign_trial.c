@@ -12,28 +12,13 @@ const struct field campaign_trial_fields[] = {
     {0},
 };
 
-/* The members of an object, as a line of a table. */
-struct variables {
-    struct columns columns;
-    const struct slice *cells;
-};
-
-static int read_variables(struct request *rq, struct json object, struct variables *variables) {
-    const struct slice wrong =
-        columns_of_object(rq->arena, object, &variables->columns, &variables->cells);
-    return wrong.p ? fail(rq, INVALID, "variables.%.*s must be a string or a number.", (int)wrong.n,
-                          wrong.p)
-                   : 0;
-}
-
-/* The template with these variables. */
+/* The template with these variables, in the columns of a line of a table. */
 static int fill(struct request *rq, const struct store_campaign *campaign,
-                const struct variables *variables, struct slice *object) {
+                const struct columns *columns, const struct slice *cells, struct slice *object) {
     struct buffer components = buffer_in(rq->arena);
     struct json_writer out;
     const struct slice missing =
-        columns_fill(&variables->columns, variables->cells, variables->columns.count,
-                     campaign->components, &components);
+        columns_fill(columns, cells, columns->count, campaign->components, &components);
     if (missing.p)
         return fail(rq, INVALID, "variables.%.*s is missing or empty, and the components name it.",
                     (int)missing.n, missing.p);
@@ -52,7 +37,7 @@ static int copy_first(struct request *rq, const struct store_campaign *campaign,
     enum store_result result =
         store_find_first_recipient(rq->caller->store, rq->arena, campaign->id, &body);
     if (result == STORE_NOT_FOUND)
-        return fill(rq, campaign, &(struct variables){{NULL, 0}, NULL}, object);
+        return fill(rq, campaign, &(struct columns){NULL, 0}, NULL, object);
     if (result != STORE_OK)
         return state_fail(rq, result);
     if (json_read(rq->arena, body, &json, &error))
@@ -64,10 +49,15 @@ static int copy_first(struct request *rq, const struct store_campaign *campaign,
 static int make_object(struct request *rq, const struct store_campaign *campaign,
                        struct slice *object) {
     const struct json given = json_get(rq->json, "variables");
-    struct variables variables;
+    struct columns columns;
+    const struct slice *cells;
     if (!json_is(given))
         return copy_first(rq, campaign, object);
-    return read_variables(rq, given, &variables) || fill(rq, campaign, &variables, object) ? -1 : 0;
+    const struct slice wrong = columns_of_object(rq->arena, given, &columns, &cells);
+    if (wrong.p)
+        return fail(rq, INVALID, "variables.%.*s must be a string or a number.", (int)wrong.n,
+                    wrong.p);
+    return fill(rq, campaign, &columns, cells, object);
 }
 
 /* What the record of a template has, from the body that was sent. */
