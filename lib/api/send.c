@@ -11,6 +11,7 @@
 #include "base/process/signals.h"
 #include "payload/attachment.h"
 #include "payload/outgoing_json.h"
+#include "payload/send_answer.h"
 #include "store/message.h"
 #include "web/prefer.h"
 
@@ -143,7 +144,7 @@ static int deliver(struct sending *sending) {
     struct json answer;
     if (keep_prepare(rq, call.body.n) || upstream_call(rq, UPSTREAM_SEND, &call, &answer))
         return -1;
-    if (!sent_wamid(rq, answer)) {
+    if (!send_answer_wamid(rq->arena, answer)) {
         return fail_with_details(
             rq, BAD_GATEWAY, json_raw(answer),
             "The platform's answer names no message; whether it was sent is not known.");

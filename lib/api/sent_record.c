@@ -7,10 +7,6 @@
 #include "payload/send_answer.h"
 #include "web/reply.h"
 
-const char *sent_wamid(const struct request *rq, struct json answer) {
-    return send_answer_wamid(rq->arena, answer);
-}
-
 /* Keeps the send, and with a key the reply. */
 static void keep(struct request *rq, const struct store_send *send, struct idempotency *once) {
     struct kept_record record = {.send = *send};
@@ -27,7 +23,7 @@ void sent_record(struct request *rq, struct json answer, struct store_send *send
     send->user_id = caller->user.id;
     send->account_id = caller->line.account_id;
     send->line_id = caller->line.id;
-    send->wamid = sent_wamid(rq, answer);
+    send->wamid = send_answer_wamid(rq->arena, answer);
     send->wa_id = send->phone ? send_answer_phone(rq->arena, answer) : NULL;
     if (send->phone)
         send->bsuid = NULL;

@@ -5,9 +5,6 @@
 
 #include "api/idempotency.h"
 
-/* Returns the id of the message in the platform's answer to a send; NULL: the answer names none. */
-const char *sent_wamid(const struct request *rq, struct json answer);
-
 /* Stores a message that the platform accepted and that caller->line has sent. The caller sets of
  * `send` the recipient (phone, bsuid), type, body and time, and the members that only some messages
  * have; this function sets the others from the request and the platform's answer. The request has

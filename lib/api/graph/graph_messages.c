@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/process/signals.h"
 #include "payload/graph_send.h"
+#include "payload/send_answer.h"
 #include "web/multipart.h"
 #include "web/plain_name.h"
 
@@ -94,14 +95,15 @@ static void record(struct graph_sending *sending, struct json answer, int64_t at
         sent_record(rq, answer, &row, &sending->once);
     else if (send->is_to_person)
         log_message(LOG_ERROR, "request %s: %s was accepted but not recorded: it names no contact",
-                    rq->id, sent_wamid(rq, answer));
+                    rq->id, send_answer_wamid(rq->arena, answer));
 }
 
 /* Reads the answer. Returns whether the platform accepted a message. */
 static bool is_accepted(struct request *rq, const struct graph_answer *answer, struct json *json) {
     struct json_error error;
     return answer->status >= 200 && answer->status <= 299 &&
-           json_read(rq->arena, answer->body, json, &error) == 0 && sent_wamid(rq, *json);
+           json_read(rq->arena, answer->body, json, &error) == 0 &&
+           send_answer_wamid(rq->arena, *json);
 }
 
 static int deliver(struct graph_sending *sending) {
