@@ -179,6 +179,8 @@ struct page {
     struct message_place place;
     const char **ids;
     size_t count;
+    const char **threads; /* of the messages, each once */
+    size_t thread_count;
     bool is_end;
 };
 
@@ -220,15 +222,11 @@ static const char *write_place(struct request *rq, const struct inbox_thread *th
     return cursor_write(rq->arena, parts, CURSOR_PARTS);
 }
 
-/* The last id of a list that is not empty. */
-static const char *last_thread(const struct buffer *ids) {
-    return ((const char **)(void *)ids->p)[ids->n / sizeof(const char *) - 1];
-}
-
 /* Writes the messages, and lists their threads, each once. A message that was deleted meanwhile is
  * left out. */
-static int write_messages(struct request *rq, const struct page *page, struct json_writer *data,
-                          struct buffer *threads) {
+static int write_messages(struct request *rq, struct page *page, struct json_writer *data) {
+    page->threads = arena_alloc(rq->arena, page->count * sizeof *page->threads);
+    page->thread_count = 0;
     json_write_array(data, "items");
     for (size_t i = 0; i < page->count; i++) {
         struct message message;
@@ -239,20 +237,20 @@ static int write_messages(struct request *rq, const struct page *page, struct js
         if (result != STORE_OK)
             return state_fail(rq, result);
         inbox_write_message(data, NULL, &message);
-        if (!threads->n || strcmp(last_thread(threads), message.thread_id) != 0)
-            buffer_add(threads, &message.thread_id, sizeof message.thread_id);
+        if (!page->thread_count ||
+            strcmp(page->threads[page->thread_count - 1], message.thread_id) != 0)
+            page->threads[page->thread_count++] = message.thread_id;
     }
     json_write_end(data);
     return 0;
 }
 
-static int write_threads(struct request *rq, const struct buffer *ids, struct json_writer *data) {
-    const char **id = (const char **)(void *)ids->p;
+static int write_threads(struct request *rq, const struct page *page, struct json_writer *data) {
     json_write_array(data, "threads");
-    for (size_t i = 0; i < ids->n / sizeof *id; i++) {
+    for (size_t i = 0; i < page->thread_count; i++) {
         struct inbox_thread thread;
-        enum store_result result =
-            inbox_find_thread(rq->caller->store, rq->arena, &rq->caller->view, id[i], &thread);
+        enum store_result result = inbox_find_thread(rq->caller->store, rq->arena,
+                                                     &rq->caller->view, page->threads[i], &thread);
         if (result != STORE_OK && result != STORE_NOT_FOUND)
             return state_fail(rq, result);
         if (result == STORE_OK)
@@ -262,13 +260,10 @@ static int write_threads(struct request *rq, const struct buffer *ids, struct js
     return 0;
 }
 
-static int reply_page(struct request *rq, const struct inbox_thread *thread,
-                      const struct page *page) {
+static int reply_page(struct request *rq, const struct inbox_thread *thread, struct page *page) {
     struct json_writer data;
-    struct buffer threads = buffer_in(rq->arena);
     json_write_start_object(&data, rq->arena);
-    if (write_messages(rq, page, &data, &threads) ||
-        (!thread && write_threads(rq, &threads, &data)))
+    if (write_messages(rq, page, &data) || (!thread && write_threads(rq, page, &data)))
         return -1;
     if (page->is_end)
         json_write_null(&data, "searchedUntil");
