@@ -16,10 +16,6 @@
 /* The cookie of a login whose second factor is missing. It gives no rights. */
 #define PENDING_COOKIE "__Host-switchboard-login"
 
-/* The headers with the ids of the member and of the workspace that a page shows. */
-#define PAGE_MEMBER_HEADER    "X-Switchboard-Member"
-#define PAGE_WORKSPACE_HEADER "X-Switchboard-Workspace"
-
 /* What a request with a session needs, for the message of a 401. */
 #define SESSION_RULE                                                                               \
     "the cookie of a session counts only together with the headers X-Switchboard: 1 and "          \
@@ -36,11 +32,12 @@ struct slice pending_cookie(const struct request *rq);
 /* Returns the value of the browser's cookie; p == NULL: the request has none, or more than one. */
 struct slice device_cookie(void);
 
-/* Whether the request comes from a page that shows another member: after a login as another one in
- * another tab, a page would act for that one. */
+/* Whether the request comes from a page that shows another member (X-Switchboard-Member): after a
+ * login as another one in another tab, a page would act for that one. */
 bool session_is_of_other(const char *member_id);
 
-/* The workspace that the page shows: tabs may show several; NULL: the one of the session. */
+/* The workspace that the page shows (X-Switchboard-Workspace): tabs may show several; NULL: the one
+ * of the session. */
 const char *session_workspace(void);
 
 /* Whether the browser says that a page of another origin made the request. A request without the
