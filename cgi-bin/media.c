@@ -6,7 +6,6 @@
 #include "api/media/upload.h"
 #include "api/selector.h"
 #include "api/upstream.h"
-#include "base/crypto.h"
 #include "base/http_client.h"
 #include "base/process/signals.h"
 #include "payload/attachment.h"
@@ -80,20 +79,19 @@ static int send_file(struct upload *upload, struct idempotency *once) {
  * body is read and hashed, but not sent. */
 static int send_file_once(struct upload *upload) {
     struct request *rq = upload->rq;
-    struct idempotency once;
-    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    struct idempotency once = {0};
     sigset_t before;
-    enum idempotency_state state = idempotency_begin(rq, NULL, &once);
+    enum idempotency_state state = idempotency_begin(rq, &once);
     if (state == IDEMPOTENCY_FAILED)
         return -1;
     signals_block(&before);
     int failed = state == IDEMPOTENCY_NEW ? send_file(upload, &once) : 0;
-    bool is_whole = upload_fingerprint(upload, fingerprint) == 0;
-    idempotency_end(rq, &once, is_whole ? fingerprint : NULL);
+    bool is_whole = upload_fingerprint(upload, once.fingerprint) == 0;
+    idempotency_end(rq, &once, is_whole);
     signals_restore(&before);
     if (!is_whole)
         return upload_fail(upload);
-    return state == IDEMPOTENCY_NEW ? failed : idempotency_replay(rq, &once, fingerprint);
+    return state == IDEMPOTENCY_NEW ? failed : idempotency_replay(rq, &once);
 }
 
 static int send_checked(struct upload *upload) {

@@ -45,15 +45,15 @@ void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint
 
 /* Keys stored before schema version 2 have the hash of the raw bytes of a JSON body. Such a hash
  * and a hash of tokens are equal only for the same body, so both may be compared. */
-static bool is_same_body(const struct request *rq, const struct store_idempotency *stored,
-                         const unsigned char fingerprint[32]) {
+static bool is_same_body(const struct request *rq, const struct idempotency *idempotency) {
+    const unsigned char *const stored = idempotency->stored.fingerprint;
     unsigned char of_bytes[CRYPTO_HASH_SIZE];
-    if (memcmp(stored->fingerprint, fingerprint, CRYPTO_HASH_SIZE) == 0)
+    if (memcmp(stored, idempotency->fingerprint, CRYPTO_HASH_SIZE) == 0)
         return true;
     if (!json_is(rq->json))
         return false;
     crypto_sha256(rq->body, of_bytes);
-    return memcmp(stored->fingerprint, of_bytes, CRYPTO_HASH_SIZE) == 0;
+    return memcmp(stored, of_bytes, CRYPTO_HASH_SIZE) == 0;
 }
 
 static int fail_on_another_body(struct request *rq) {
@@ -84,7 +84,7 @@ static int fail_without_reply(struct request *rq, const struct idempotency *idem
 
 /* The state of a key that was stored before. */
 static enum idempotency_state find_state(struct request *rq, const struct idempotency *idempotency,
-                                         const char *route, const unsigned char *fingerprint) {
+                                         const char *route) {
     const struct store_idempotency *stored = &idempotency->stored;
     static const unsigned char unread[CRYPTO_HASH_SIZE];
     if (strcmp(stored->route, route) != 0) {
@@ -97,8 +97,9 @@ static enum idempotency_state find_state(struct request *rq, const struct idempo
         return IDEMPOTENCY_ACCEPTED;
     if (stored->status)
         return IDEMPOTENCY_REPLIED;
-    if (fingerprint && memcmp(stored->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
-        !is_same_body(rq, stored, fingerprint))
+    if (memcmp(idempotency->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
+        memcmp(stored->fingerprint, unread, CRYPTO_HASH_SIZE) != 0 &&
+        !is_same_body(rq, idempotency))
         fail_on_another_body(rq);
     else if (idempotency->may_continue && !is_running(idempotency))
         return IDEMPOTENCY_NEW;
@@ -108,46 +109,41 @@ static enum idempotency_state find_state(struct request *rq, const struct idempo
 }
 
 /* `mode` is a part of the route: "", or that of queued sends. */
-static enum idempotency_state begin(struct request *rq, const unsigned char *fingerprint,
-                                    struct idempotency *idempotency, bool may_continue,
-                                    const char *mode) {
+static enum idempotency_state begin(struct request *rq, struct idempotency *idempotency,
+                                    bool may_continue, const char *mode) {
     struct store_idempotency *stored = &idempotency->stored;
     const char *route = arena_printf(rq->arena, "%s %s%s", rq->method, rq->path, mode);
     int64_t now = clock_now(); /* the body may have arrived slowly */
-    *idempotency = (struct idempotency){.key = {.user_id = rq->caller->user.id},
-                                        .stored = {.route = route},
-                                        .heartbeat_at = clock_monotonic(),
-                                        .may_continue = may_continue};
+    idempotency->key.user_id = rq->caller->user.id;
+    idempotency->heartbeat_at = clock_monotonic();
+    idempotency->may_continue = may_continue;
+    stored->route = route;
     if (read_key(rq, &idempotency->key.key))
         return IDEMPOTENCY_FAILED;
     if (!idempotency->key.key)
         return IDEMPOTENCY_NEW;
     id_make(stored->request_id, "req_", now);
-    if (fingerprint)
-        memcpy(stored->fingerprint, fingerprint, CRYPTO_HASH_SIZE);
+    memcpy(stored->fingerprint, idempotency->fingerprint, CRYPTO_HASH_SIZE);
     enum store_result result =
         store_insert_idempotency_key(rq->caller->store, rq->arena, &idempotency->key, now, stored);
     if (result != STORE_OK)
         return state_fail(rq, result), IDEMPOTENCY_FAILED;
-    return stored->is_new ? IDEMPOTENCY_NEW : find_state(rq, idempotency, route, fingerprint);
+    return stored->is_new ? IDEMPOTENCY_NEW : find_state(rq, idempotency, route);
 }
 
-enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
-                                         struct idempotency *idempotency) {
-    return begin(rq, fingerprint, idempotency, false, "");
+enum idempotency_state idempotency_begin(struct request *rq, struct idempotency *idempotency) {
+    return begin(rq, idempotency, false, "");
 }
 
-int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
-                           const unsigned char fingerprint[32]) {
-    if (!is_same_body(rq, &idempotency->stored, fingerprint))
+int idempotency_check_body(struct request *rq, const struct idempotency *idempotency) {
+    if (!is_same_body(rq, idempotency))
         return fail_on_another_body(rq);
     reply_header(rq, "Idempotent-Replayed", "true");
     return 0;
 }
 
-int idempotency_replay(struct request *rq, const struct idempotency *idempotency,
-                       const unsigned char fingerprint[32]) {
-    if (idempotency_check_body(rq, idempotency, fingerprint))
+int idempotency_replay(struct request *rq, const struct idempotency *idempotency) {
+    if (idempotency_check_body(rq, idempotency))
         return -1;
     if (idempotency->stored.status == 401)
         reply_challenge(rq);
@@ -199,17 +195,16 @@ void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency)
                                                    idempotency->stored.request_id, clock_now()));
 }
 
-void idempotency_end(struct request *rq, struct idempotency *idempotency,
-                     const unsigned char *fingerprint) {
+void idempotency_end(struct request *rq, struct idempotency *idempotency, bool is_whole) {
     struct store *store = rq->caller->store;
     if (!idempotency->key.key || !idempotency->stored.is_new)
         return;
-    if (!fingerprint || !rq->upstream_was_sent) {
+    if (!is_whole || !rq->upstream_was_sent) {
         log_failure(rq, store_delete_idempotency_key(store, &idempotency->key,
                                                      idempotency->stored.request_id));
         return;
     }
-    memcpy(idempotency->stored.fingerprint, fingerprint, CRYPTO_HASH_SIZE);
+    memcpy(idempotency->stored.fingerprint, idempotency->fingerprint, CRYPTO_HASH_SIZE);
     save_reply(rq, idempotency);
 }
 
@@ -243,15 +238,14 @@ static int read_answer_again(struct request *rq, struct state_sealed *value) {
     return result == STORE_OK ? 0 : state_fail(rq, result);
 }
 
-static int replay_sealed(struct request *rq, struct idempotency *once,
-                         const unsigned char fingerprint[32]) {
+static int replay_sealed(struct request *rq, struct idempotency *once) {
     struct state_sealed value = {
         .sealed = once->stored.answer,
         .context = idempotency_answer_context(rq->arena, rq->caller->user.id),
         .read_again = read_answer_again,
         .object = once,
     };
-    if (idempotency_check_body(rq, once, fingerprint))
+    if (idempotency_check_body(rq, once))
         return -1;
     const struct slice answer = state_open_sealed(rq, &value);
     rq->has_trail = true; /* by the first request */
@@ -266,11 +260,10 @@ static int replay_sealed(struct request *rq, struct idempotency *once,
 
 /* Answers from the effect of the first request, which succeeded unless its answer was replaced by
  * an erasure. */
-static int replay_again(struct request *rq, const struct idempotency *once,
-                        const unsigned char fingerprint[32]) {
+static int replay_again(struct request *rq, const struct idempotency *once) {
     if (once->stored.status != 200)
-        return idempotency_replay(rq, once, fingerprint);
-    if (idempotency_check_body(rq, once, fingerprint))
+        return idempotency_replay(rq, once);
+    if (idempotency_check_body(rq, once))
         return -1;
     rq->has_trail = true; /* by the first request */
     return once->again(rq, once->stored.request_id, NULL);
@@ -321,23 +314,19 @@ static int act_once(struct request *rq, const struct idempotency *once, idempote
 
 static int run(struct request *rq, idempotency_act *act, idempotency_act *again,
                const void *subject, bool is_queued) {
-    struct idempotency once;
-    unsigned char fingerprint[CRYPTO_HASH_SIZE];
+    struct idempotency once = {.again = again};
     char request_id[ID_SIZE];
     if (!idempotency_has_key()) {
         id_make(request_id, "req_", rq->now);
         return act(rq, request_id, subject);
     }
-    idempotency_fingerprint(rq, fingerprint);
-    const enum idempotency_state state =
-        begin(rq, fingerprint, &once, true, is_queued ? " (respond-async)" : "");
-    once.again = again;
-    switch (state) {
+    idempotency_fingerprint(rq, once.fingerprint);
+    switch (begin(rq, &once, true, is_queued ? " (respond-async)" : "")) {
     case IDEMPOTENCY_NEW: return act_once(rq, &once, act, subject);
     case IDEMPOTENCY_REPLIED:
-        return is_queued ? idempotency_replay(rq, &once, fingerprint)
-               : again   ? replay_again(rq, &once, fingerprint)
-                         : replay_sealed(rq, &once, fingerprint);
+        return is_queued ? idempotency_replay(rq, &once)
+               : again   ? replay_again(rq, &once)
+                         : replay_sealed(rq, &once);
     case IDEMPOTENCY_ACCEPTED: /* of sends that are not queued */
     case IDEMPOTENCY_FAILED: break;
     }

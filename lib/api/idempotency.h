@@ -15,6 +15,7 @@ typedef int idempotency_act(struct request *rq, const char *request_id, const vo
 
 struct idempotency {
     struct store_idempotency_key key; /* key.key NULL: the request has no key */
+    unsigned char fingerprint[32];    /* of the request's body; zeros: not read yet */
     struct store_idempotency stored;
     int64_t heartbeat_at;   /* clock_monotonic of its last heartbeat */
     bool is_kept;           /* its reply is in a file that the courier stores */
@@ -38,28 +39,25 @@ bool idempotency_has_key(void);
  * of members make another fingerprint. */
 void idempotency_fingerprint(const struct request *rq, unsigned char fingerprint[32]);
 
-/* Stores the request's key, or finds what is stored for it. `fingerprint` is that of the body; NULL
- * when the body was not read yet. Fails the request with 400 for an invalid key; 422 when the key's
- * first request was on another route or, if `fingerprint` is given and no reply is stored, had
- * another body; and 409 when the first request still runs or has an unknown outcome
- * (`details.outcome`: running or unknown). */
-enum idempotency_state idempotency_begin(struct request *rq, const unsigned char *fingerprint,
-                                         struct idempotency *idempotency);
+/* Stores the request's key, or finds what is stored for it. The fingerprint is set already, unless
+ * the body was not read yet. Fails the request with 400 for an invalid key; 422 when the key's
+ * first request was on another route or, if the body was read and no reply is stored, had another
+ * body; and 409 when the first request still runs or has an unknown outcome (`details.outcome`:
+ * running or unknown). */
+enum idempotency_state idempotency_begin(struct request *rq, struct idempotency *idempotency);
 
 /* Replies with the stored reply and `Idempotent-Replayed: true`. Fails with 422 when the first
  * request had another body. */
-int idempotency_replay(struct request *rq, const struct idempotency *idempotency,
-                       const unsigned char fingerprint[32]);
+int idempotency_replay(struct request *rq, const struct idempotency *idempotency);
 
 /* Stores a heartbeat of the key, at most every 10 s. To be called repeatedly during a long request,
  * so that other requests with the key see that this one still runs. */
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency);
 
 /* Ends a request that idempotency_begin started: stores its reply, or deletes the key when no
- * request was sent to the platform. `fingerprint` NULL: the body was incomplete, so nothing was
- * carried out, and the key is deleted. */
-void idempotency_end(struct request *rq, struct idempotency *idempotency,
-                     const unsigned char *fingerprint);
+ * request was sent to the platform. Unless the body `is_whole`, nothing was carried out, and the
+ * key is deleted. */
+void idempotency_end(struct request *rq, struct idempotency *idempotency, bool is_whole);
 
 /* Adds the request's key and its reply to the record. */
 void idempotency_describe(struct request *rq, const struct idempotency *idempotency,
@@ -67,8 +65,7 @@ void idempotency_describe(struct request *rq, const struct idempotency *idempote
 
 /* Returns 0 when the first request had the same body, and adds `Idempotent-Replayed: true`; fails
  * with 422 when it had another one. */
-int idempotency_check_body(struct request *rq, const struct idempotency *idempotency,
-                           const unsigned char fingerprint[32]);
+int idempotency_check_body(struct request *rq, const struct idempotency *idempotency);
 
 /* For IDEMPOTENCY_ACCEPTED, after idempotency_check_body: stores the reply that the caller has
  * made; later requests get it. Returns 0. */

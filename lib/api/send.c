@@ -7,7 +7,6 @@
 #include "api/thread_claim.h"
 #include "api/upstream.h"
 #include "base/clock.h"
-#include "base/crypto.h"
 #include "base/process/signals.h"
 #include "payload/attachment.h"
 #include "payload/outgoing_json.h"
@@ -22,8 +21,7 @@ struct sending {
     struct slice object; /* the platform's; p NULL: the kind writes it */
     const char *phone;   /* the recipient's digits; NULL: sent to the BSUID */
     const char *bsuid;
-    struct idempotency once;                     /* once.key.key NULL: the request has no key */
-    unsigned char fingerprint[CRYPTO_HASH_SIZE]; /* of the body, if the request has a key */
+    struct idempotency once;   /* once.key.key NULL: the request has no key */
     const char *callback_data; /* the platform echoes it in the statuses; NULL: none */
 };
 
@@ -184,7 +182,7 @@ static int deliver_once(struct sending *sending) {
     sigset_t before;
     signals_block(&before);
     int failed = deliver_allowed(sending);
-    idempotency_end(sending->rq, &sending->once, sending->fingerprint);
+    idempotency_end(sending->rq, &sending->once, true);
     signals_restore(&before);
     return failed ? -1 : 0;
 }
@@ -196,7 +194,7 @@ static int resolve(struct sending *sending) {
     const struct store_idempotency *stored = &sending->once.stored;
     const char *input = sending->phone ? sending->phone : sending->bsuid;
     struct json answer;
-    if (idempotency_check_body(rq, &sending->once, sending->fingerprint) ||
+    if (idempotency_check_body(rq, &sending->once) ||
         sent_answer(rq, stored, input, sending->phone, &answer))
         return -1;
     reply_data(rq, json_raw(answer));
@@ -304,12 +302,12 @@ int send_object(struct request *rq, const struct message_kind *kind, struct slic
     read_recipient(&sending);
     if (!idempotency_has_key())
         return deliver_allowed(&sending);
-    idempotency_fingerprint(rq, sending.fingerprint);
-    const enum idempotency_state state = idempotency_begin(rq, sending.fingerprint, &sending.once);
+    idempotency_fingerprint(rq, sending.once.fingerprint);
+    const enum idempotency_state state = idempotency_begin(rq, &sending.once);
     sending.callback_data = sending.once.stored.request_id;
     switch (state) {
     case IDEMPOTENCY_NEW: return deliver_once(&sending);
-    case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &sending.once, sending.fingerprint);
+    case IDEMPOTENCY_REPLIED: return idempotency_replay(rq, &sending.once);
     case IDEMPOTENCY_ACCEPTED: return resolve(&sending);
     case IDEMPOTENCY_FAILED: break;
     }

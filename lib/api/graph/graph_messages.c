@@ -21,8 +21,7 @@ struct graph_sending {
     struct request *rq;
     const struct graph_node *node;
     struct graph_send send;
-    struct idempotency once;                     /* once.key.key NULL: the request has no key */
-    unsigned char fingerprint[CRYPTO_HASH_SIZE]; /* of the request, if it has a key */
+    struct idempotency once; /* once.key.key NULL: the request has no key */
 };
 
 /* --- the request --- */
@@ -135,7 +134,7 @@ static void make_fingerprint(struct graph_sending *sending) {
     crypto_sha256_add(hash, graph->query);
     crypto_sha256_add(hash, SLICE("\0"));
     crypto_sha256_add(hash, is_rewritten ? json_raw(sending->send.body) : graph->body);
-    crypto_sha256_end(hash, sending->fingerprint);
+    crypto_sha256_end(hash, sending->once.fingerprint);
 }
 
 /* Delivers under a key. Signals are blocked, so that the process does not end between the call of
@@ -144,14 +143,14 @@ static int deliver_once(struct graph_sending *sending) {
     sigset_t before;
     signals_block(&before);
     int failed = refuse_blocked(sending->rq, &sending->send) || deliver(sending);
-    idempotency_end(sending->rq, &sending->once, sending->fingerprint);
+    idempotency_end(sending->rq, &sending->once, true);
     signals_restore(&before);
     return failed ? -1 : 0;
 }
 
 static int replay(const struct graph_sending *sending) {
     struct request *rq = sending->rq;
-    if (idempotency_replay(rq, &sending->once, sending->fingerprint))
+    if (idempotency_replay(rq, &sending->once))
         return -1;
     rq->reply.content_type = GRAPH_JSON;
     return 0;
@@ -163,7 +162,7 @@ static int resolve(struct graph_sending *sending) {
     struct request *rq = sending->rq;
     const struct graph_send *send = &sending->send;
     struct json answer;
-    if (idempotency_check_body(rq, &sending->once, sending->fingerprint) ||
+    if (idempotency_check_body(rq, &sending->once) ||
         sent_answer(rq, &sending->once.stored, send->phone ? send->to : send->bsuid, send->phone,
                     &answer))
         return -1;
@@ -174,7 +173,7 @@ static int resolve(struct graph_sending *sending) {
 
 static int send_once(struct graph_sending *sending) {
     make_fingerprint(sending);
-    switch (idempotency_begin(sending->rq, sending->fingerprint, &sending->once)) {
+    switch (idempotency_begin(sending->rq, &sending->once)) {
     case IDEMPOTENCY_NEW: return deliver_once(sending);
     case IDEMPOTENCY_REPLIED: return replay(sending);
     case IDEMPOTENCY_ACCEPTED: return resolve(sending);
