@@ -91,6 +91,16 @@ static void check_depth(void) {
     CHECK_INTEGER(json_read(&arena, json_written(&w), &value, &error), 0);
 }
 
+/* The text closes what is open, once. */
+static void check_closing(void) {
+    struct json_writer w;
+    json_write_start_object(&w, &arena);
+    json_write_array(&w, "list");
+    json_write_object(&w, NULL);
+    CHECK_SLICE(json_written(&w), "{\"list\":[{}]}");
+    CHECK_SLICE(json_written(&w), "{\"list\":[{}]}");
+}
+
 int main(void) {
     arena_init(&arena, 16 * 1024 * 1024, NULL);
     check_shape();
@@ -98,6 +108,7 @@ int main(void) {
         CHECK_SLICE_AS(strings[i].json.p, written_string(strings[i].string), strings[i].json);
     check_all_pairs();
     check_depth();
+    check_closing();
     arena_free(&arena);
     return check_failures();
 }
