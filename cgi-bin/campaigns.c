@@ -57,13 +57,11 @@ static int reply_with(struct request *rq, const char *id, struct slice warnings)
         result = store_count_campaign(caller->store, rq->arena, id, &counts, &count);
     if (result != STORE_OK)
         return fail_campaign(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     campaign_json_write(&data, &campaign, rq->now);
     campaign_json_write_counts(&data, &campaign, counts, count);
     if (warnings.p)
         json_write_raw(&data, "warnings", warnings);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

@@ -153,8 +153,7 @@ static int get_contact(struct request *rq) {
                     "There is no contact with this id: GET /v2/contacts lists them.");
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     inbox_write_contact_members(&data, &whole.contact);
     json_write_time_or_null(&data, "heldAt", whole.held_at);
     inbox_write_blocks(&data, whole.blocks, whole.block_count);
@@ -166,8 +165,6 @@ static int get_contact(struct request *rq) {
         inbox_write_last_time(&data, whole.threads[i].last_message_at);
         json_write_end(&data);
     }
-    json_write_end(&data);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

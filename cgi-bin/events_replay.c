@@ -38,11 +38,9 @@ static int post_replay(struct request *rq) {
         return fail_replay(rq, result);
     wake_notify(rq->config);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_integer(&data, "replayed", (int64_t)count);
     json_write_bool(&data, "more", more);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

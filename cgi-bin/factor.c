@@ -101,13 +101,11 @@ static int get_factor(struct request *rq) {
     struct json_writer data;
     if (find_factor(rq, &factor))
         return -1;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_bool(&data, "isSet", factor.is_set);
     json_write_bool(&data, "isRequired", rq->caller->session.requires_factor);
     json_write_time_or_null(&data, "createdAt", factor.is_set ? factor.created_at : INT64_MAX);
     json_write_integer(&data, "recoveryCodes", factor.is_set ? factor.codes : 0);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -152,11 +150,9 @@ static int post_factor(struct request *rq) {
         return fail_set(rq);
     if (result != STORE_OK)
         return rq->failure.code ? -1 : state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "secret", secret);
     json_write_string(&data, "uri", write_uri(rq, secret));
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -188,8 +184,7 @@ static int post_confirm(struct request *rq) {
     const int64_t step = totp_find_step(secret, plain_code(rq, "code"), rq->now, factor.last_step);
     if (step < 0)
         return fail_code(rq);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     make_codes(rq, &data, &codes);
     request_release(rq); /* a view would hold an older state */
     enum store_result result = store_set_factor(caller->store, &caller->session, caller->user.id,
@@ -211,8 +206,7 @@ static int post_codes(struct request *rq) {
     const struct caller *caller = rq->caller;
     struct store_recovery_codes codes;
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     make_codes(rq, &data, &codes);
     request_release(rq); /* a view would hold an older state */
     enum store_result result = store_replace_recovery_codes(caller->store, caller->user.id,

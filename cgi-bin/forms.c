@@ -76,11 +76,9 @@ static int get_flows(struct request *rq) {
         save_flows(rq, &account, flows, count);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_raw(&data, "items", json_raw(page.items));
     json_write_raw(&data, "paging", paging.n ? paging : SLICE("{\"cursors\":{}}"));
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -121,13 +119,10 @@ static int get_search(struct request *rq) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_array(&data, "items");
     for (size_t i = 0; i < count; i++)
         write_row(&data, &flows[i]);
-    json_write_end(&data);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

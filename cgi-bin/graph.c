@@ -156,8 +156,7 @@ static struct slice copy_object(struct request *rq, const struct graph_node *nod
                                 const struct graph_outcome *outcome,
                                 const struct store_media_copy *copy) {
     struct json_writer w;
-    json_write_start(&w, rq->arena);
-    json_write_object(&w, NULL);
+    json_write_start_object(&w, rq->arena);
     if (is_wanted(rq, "messaging_product"))
         json_write_text(&w, "messaging_product", "whatsapp");
     if (is_wanted(rq, "url"))
@@ -169,7 +168,6 @@ static struct slice copy_object(struct request *rq, const struct graph_node *nod
     if (is_wanted(rq, "file_size"))
         json_write_integer(&w, "file_size", copy->size);
     json_write_text(&w, "id", node->id);
-    json_write_end(&w);
     return json_written(&w);
 }
 

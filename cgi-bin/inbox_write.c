@@ -28,10 +28,8 @@ static int reply_blocks(struct request *rq, const char *contact_id) {
                                                  contact_id, &blocks, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     inbox_write_blocks(&data, blocks, count);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -75,10 +73,8 @@ static int reply_unread(struct request *rq, enum store_result result, int64_t un
     struct json_writer data;
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_integer(&data, "unread", unread);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -130,12 +126,10 @@ static int reply_done(struct request *rq, enum store_result result, const struct
     struct json_writer data;
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_time_or_null(&data, "waitingSince", left->waiting_since);
     json_write_time_or_null(&data, "failedAt", left->failed_at);
     json_write_time_or_null(&data, "doneAt", left->done_at);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -175,11 +169,9 @@ static void write_days(struct json_writer *w, const char *name, int64_t days) {
 
 static int reply_retention(struct request *rq, const struct store_retention *retention) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     write_days(&data, "messageDays", retention->message_days);
     write_days(&data, "rawDays", retention->raw_days);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -223,10 +215,8 @@ static int set_hold(struct request *rq, bool is_held) {
     enum store_result result = store_hold_contact(rq->caller->store, &hold);
     if (result != STORE_OK)
         return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_time_or_null(&data, "heldAt", hold.held_at);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -247,12 +237,10 @@ static const struct field erase_fields[] = {
 
 static int reply_erasure(struct request *rq, const struct store_erasure *erasure) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "contactId", erasure->contact_id);
     json_write_time(&data, "erasedAt", erasure->erased_at);
     json_write_time_or_null(&data, "endedAt", erasure->ended_at);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

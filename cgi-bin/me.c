@@ -50,8 +50,7 @@ static void write_lines(struct json_writer *w, const struct me *me) {
 static struct slice write_me(struct arena *arena, const struct me *me) {
     const struct store_account *account = default_account(me);
     struct json_writer w;
-    json_write_start(&w, arena);
-    json_write_object(&w, NULL);
+    json_write_start_object(&w, arena);
     json_write_object(&w, "user");
     json_write_text(&w, "id", me->user->id);
     json_write_text(&w, "email", me->user->email);
@@ -63,7 +62,6 @@ static struct slice write_me(struct arena *arena, const struct me *me) {
     account_view_write(&w, me->accounts, me->account_count);
     write_lines(&w, me);
     json_write_text(&w, "defaultPhoneNumberId", default_phone_number_id(me));
-    json_write_end(&w);
     return json_written(&w);
 }
 

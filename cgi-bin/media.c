@@ -32,10 +32,8 @@ static int reply_media_id(struct request *rq, struct json answer) {
                                  "The platform's answer names no media id.");
     }
     struct json_writer w;
-    json_write_start(&w, rq->arena);
-    json_write_object(&w, NULL);
+    json_write_start_object(&w, rq->arena);
     json_write_text(&w, "mediaId", id);
-    json_write_end(&w);
     return reply_data(rq, json_written(&w));
 }
 

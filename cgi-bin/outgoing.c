@@ -138,13 +138,11 @@ static bool may_retry(const struct store_outgoing *row) {
 static struct slice body_for(struct request *rq, struct json body, const char *id) {
     static const char name[] = "biz_opaque_callback_data";
     struct json_writer out;
-    json_write_start(&out, rq->arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, rq->arena);
     for (struct json member = json_first(body); json_is(member); member = json_next(member))
         if (!json_is_named(member, name))
             json_write_raw(&out, arena_copy(rq->arena, json_raw_name(member)), json_raw(member));
     json_write_text(&out, name, id);
-    json_write_end(&out);
     return json_written(&out);
 }
 

@@ -251,15 +251,13 @@ static int get_overview(struct request *rq) {
         return state_fail(rq, result);
     view.token_used_at = find_token_use(view.user->id);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     write_user(&data, &view);
     account_view_write(&data, view.accounts, view.account_count);
     write_traffic(&data, &view);
     inbox_write_counts(&data, &view.inbox);
     write_webhook(&data, &view);
     write_warnings(&data, &view);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -325,8 +323,7 @@ static int reply_usage(struct request *rq, const struct days *days,
                        const struct usage_period *periods) {
     struct usage_period total = {0};
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "from", day_text(rq->arena, days->first));
     json_write_text(&data, "to",
                     day_text(rq->arena, days->first + (int64_t)(days->count - 1) * DAY_MS));
@@ -343,8 +340,6 @@ static int reply_usage(struct request *rq, const struct days *days,
     json_write_end(&data);
     json_write_object(&data, "total");
     write_counts(&data, &total);
-    json_write_end(&data);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -427,8 +422,7 @@ static int get_requests(struct request *rq) {
     if (after && after[1 + strspn(after + 1, "0123456789")])
         return paging_fail(rq);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_bool(&data, "isRecorded", request_log_is_kept());
     json_write_array(&data, "items");
     next = write_records(rq, &data, after ? strtoull(after + 1, NULL, 10) : UINT64_MAX);

@@ -149,14 +149,11 @@ struct check {
 static struct slice write_checks(struct arena *arena, const struct check *checks, size_t count,
                                  bool is_ready) {
     struct json_writer w;
-    json_write_start(&w, arena);
-    json_write_object(&w, NULL);
+    json_write_start_object(&w, arena);
     json_write_bool(&w, "ready", is_ready);
     json_write_object(&w, "checks");
     for (size_t i = 0; i < count; i++)
         json_write_text(&w, checks[i].name, checks[i].problem ? checks[i].problem : "ok");
-    json_write_end(&w);
-    json_write_end(&w);
     return json_written(&w);
 }
 

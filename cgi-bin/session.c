@@ -58,8 +58,7 @@ static int reply_session(struct request *rq, struct store *store, const struct s
         result = store_list_workspaces(store, rq->arena, session->member_id, &workspaces, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_object(&data, "user");
     json_write_text(&data, "id", user->id);
     json_write_text(&data, "email", user->email);
@@ -73,8 +72,6 @@ static int reply_session(struct request *rq, struct store *store, const struct s
     json_write_object(&data, "factor");
     json_write_bool(&data, "isSet", session->has_factor);
     json_write_bool(&data, "isRequired", session->requires_factor);
-    json_write_end(&data);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -358,12 +355,10 @@ static int put_password(struct request *rq) {
 
 static int reply_token(struct request *rq, const struct token *token) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "token", token->text);
     json_write_time(&data, "createdAt", rq->now);
     json_write_text(&data, "last4", token->last4);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

@@ -82,11 +82,9 @@ static int64_t read_end(struct request *rq) {
 static int reply_new(struct request *rq, const struct store_scoped_token *row,
                      const struct token *token) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     team_json_token(&data, row);
     json_write_text(&data, "token", token->text);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -139,10 +137,8 @@ static int reply_changed(struct request *rq) {
         return -1;
     for (size_t i = 0; i < count; i++)
         if (slice_equal(slice_of(tokens[i].id), rq->parameters[0])) {
-            json_write_start(&data, rq->arena);
-            json_write_object(&data, NULL);
+            json_write_start_object(&data, rq->arena);
             team_json_token(&data, &tokens[i]);
-            json_write_end(&data);
             return reply_data(rq, json_written(&data));
         }
     return fail_token(rq, STORE_NOT_FOUND);

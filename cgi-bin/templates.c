@@ -140,8 +140,7 @@ static int get_templates(struct request *rq) {
     template_flows_save(rq, &account, page.items);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     if (search.n)
         write_matches(&data, rq, page.items, search);
     else
@@ -150,7 +149,6 @@ static int get_templates(struct request *rq) {
         json_write_raw(&data, "paging", paging);
     if (asks_reported(rq) && write_all_reported(&data, rq, &account, page.items))
         return -1;
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -407,10 +405,8 @@ static int delete_template(struct request *rq) {
 
 static int reply_handle(struct request *rq, const char *handle) {
     struct json_writer w;
-    json_write_start(&w, rq->arena);
-    json_write_object(&w, NULL);
+    json_write_start_object(&w, rq->arena);
     json_write_text(&w, "handle", handle);
-    json_write_end(&w);
     return reply_data(rq, json_written(&w));
 }
 

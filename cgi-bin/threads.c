@@ -244,15 +244,13 @@ static int get_messages(struct request *rq) {
         return search_thread(rq, &thread);
     if (read_wanted(rq, &page) || read_page(rq, thread.id, &page))
         return -1;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_array(&data, "items");
     for (size_t i = 0; i < page.count; i++) /* newest first; changes in their order */
         inbox_write_message(&data, NULL,
                             &page.messages[page.order == MESSAGES_NEWER ? page.count - 1 - i : i]);
     json_write_end(&data);
     write_cursors(&data, rq->arena, &page);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -304,8 +302,7 @@ static int reply_changes(struct request *rq, const struct changes *page) {
     enum store_result result = inbox_count(rq->caller->store, &rq->caller->view, &counts);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_integer(&data, "change", page->change);
     inbox_write_counts(&data, &counts);
     json_write_array(&data, "threads");
@@ -316,7 +313,6 @@ static int reply_changes(struct request *rq, const struct changes *page) {
     write_hidden(&data, page);
     write_removals(&data, page);
     json_write_bool(&data, "more", page->has_more);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -429,11 +425,9 @@ static int get_message(struct request *rq) {
         result = store_list_statuses(rq->caller->store, rq->arena, message.id, &statuses, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     inbox_write_message_members(&data, &message);
     write_statuses(&data, statuses, count);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

@@ -4,12 +4,10 @@
 
 static int get_version(struct request *rq) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_text(&data, "name", SWITCHBOARD_NAME);
     json_write_text(&data, "version", SWITCHBOARD_VERSION);
     json_write_text(&data, "nodeEnv", rq->config->environment);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

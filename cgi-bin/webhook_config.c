@@ -38,13 +38,11 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
 
 static int reply_config(struct request *rq, struct slice url, struct slice code) {
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_string(&data, "webhookUrl", url);
     json_write_string(&data, "webhookCode", code);
     json_write_bool(&data, "isVerified", false);
     json_write_null(&data, "lastVerified");
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 
@@ -89,10 +87,8 @@ static int post_generate_code(struct request *rq) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
-    json_write_start(&data, rq->arena);
-    json_write_object(&data, NULL);
+    json_write_start_object(&data, rq->arena);
     json_write_string(&data, "webhookCode", code.text);
-    json_write_end(&data);
     return reply_data(rq, json_written(&data));
 }
 

@@ -46,8 +46,7 @@ struct slice event_body(struct arena *arena, const struct store_event *event) {
     struct json_writer w;
     if (event->is_forward)
         return SLICE("{\"object\":\"whatsapp_business_account\",\"entry\":[]}");
-    json_write_start(&w, arena);
-    json_write_object(&w, NULL);
+    json_write_start_object(&w, arena);
     json_write_text(&w, "type", event->type);
     json_write_time(&w, "timestamp", event->now);
     json_write_object(&w, "data");
@@ -68,7 +67,5 @@ struct slice event_body(struct arena *arena, const struct store_event *event) {
     write_subject(&w, event);
     if (event->source)
         json_write_text(&w, "messageId", event->wamid);
-    json_write_end(&w);
-    json_write_end(&w);
     return json_written(&w);
 }

@@ -49,8 +49,7 @@ static void write_rows(struct export_user *e, struct arena *arena, const struct 
     for (size_t i = 0; i < rows->count && goes_on(e); i++) {
         struct json_writer w;
         arena_reset(&e->text);
-        json_write_start(&w, &e->text);
-        json_write_object(&w, NULL);
+        json_write_start_object(&w, &e->text);
         export_row_write(&w, arena, rows, i, e->sink->files);
         json_write_end(&w);
         e->is_over = !e->sink->row(e->sink->context, buffer_slice(&w.out));

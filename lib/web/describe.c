@@ -287,8 +287,7 @@ static void print_json(const struct service *service) {
     struct arena arena;
     struct json_writer out;
     arena_init(&arena, DESCRIPTION_MEMORY, NULL);
-    json_write_start(&out, &arena);
-    json_write_object(&out, NULL);
+    json_write_start_object(&out, &arena);
     json_write_text(&out, "executable", service->name);
     json_write_array(&out, "may");
     for (unsigned need = 1; need <= service->needs; need <<= 1)
@@ -302,7 +301,6 @@ static void print_json(const struct service *service) {
     json_write_end(&out);
     if (service->write_edges)
         service->write_edges(&out, "edges");
-    json_write_end(&out);
     struct slice text = json_written(&out);
     printf("%.*s\n", (int)text.n, text.p);
     arena_free(&arena);

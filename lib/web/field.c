@@ -37,7 +37,6 @@ void issues_add(struct issues *issues, const char *path, const char *code, const
 }
 
 struct slice issues_written(struct issues *issues) {
-    json_write_end(&issues->list);
     return json_written(&issues->list);
 }
 
