@@ -120,12 +120,6 @@ static enum store_result find_user(struct request *rq, struct caller *caller, st
     return result;
 }
 
-/* The main token has no id. */
-static void begin_trail(struct request *rq) {
-    const struct caller *caller = rq->caller;
-    trail_begin(rq, caller->actor.id ? caller->actor.id : "token", caller->actor.name);
-}
-
 /* Sets rq->caller to the user of the token, or without one, of the session. */
 static int set_caller(struct request *rq, struct slice token, struct slice cookie) {
     struct caller *caller = arena_alloc(rq->arena, sizeof *caller);
@@ -159,7 +153,7 @@ static int set_caller(struct request *rq, struct slice token, struct slice cooki
     rq->user_id = caller->user.id;
     rq->token_id = rq->has_session ? NULL : caller->actor.id; /* the main token has no id */
     caller->view.user_id = caller->user.id;
-    begin_trail(rq);
+    trail_begin(rq, caller->actor.id ? caller->actor.id : "token", caller->actor.name);
     return 0;
 }
 

@@ -169,13 +169,13 @@ void idempotency_describe(struct request *rq, const struct idempotency *idempote
 
 /* Stores the final reply. Tries twice, because a lack of memory may be temporary. A reply that the
  * database does not take is kept. */
-static void save_reply(struct request *rq, const struct idempotency *idempotency) {
+int idempotency_resolve(struct request *rq, const struct idempotency *idempotency) {
     const struct store_idempotency_key *key = &idempotency->key;
     struct store *store = rq->caller->store;
     struct kept_record record = {.key = {0}};
     enum store_result result = STORE_UNKNOWN;
     if (idempotency->is_kept)
-        return;
+        return 0;
     idempotency_describe(rq, idempotency, &record);
     for (int tries = 0; tries < 2 && result == STORE_UNKNOWN; tries++)
         result = store_update_idempotency_key(store, key, record.request_id, record.fingerprint,
@@ -183,6 +183,7 @@ static void save_reply(struct request *rq, const struct idempotency *idempotency
     if (result != STORE_OK)
         keep_record(rq, &record, "the outcome of its Idempotency-Key was not stored",
                     store_reason(store));
+    return 0;
 }
 
 void idempotency_keep_alive(struct request *rq, struct idempotency *idempotency) {
@@ -205,12 +206,7 @@ void idempotency_end(struct request *rq, struct idempotency *idempotency, bool i
         return;
     }
     memcpy(idempotency->stored.fingerprint, idempotency->fingerprint, CRYPTO_HASH_SIZE);
-    save_reply(rq, idempotency);
-}
-
-int idempotency_resolve(struct request *rq, const struct idempotency *idempotency) {
-    save_reply(rq, idempotency);
-    return 0;
+    idempotency_resolve(rq, idempotency);
 }
 
 /* --- answers that hold a secret --- */

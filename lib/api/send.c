@@ -21,8 +21,9 @@ struct sending {
     struct slice object; /* the platform's; p NULL: the kind writes it */
     const char *phone;   /* the recipient's digits; NULL: sent to the BSUID */
     const char *bsuid;
-    struct idempotency once;   /* once.key.key NULL: the request has no key */
-    const char *callback_data; /* the platform echoes it in the statuses; NULL: none */
+    struct idempotency once;     /* once.key.key NULL: the request has no key */
+    const char *callback_data;   /* the platform echoes it in the statuses; NULL: none */
+    int64_t send_at, expires_at; /* of a queued send */
 };
 
 void send_copy(struct json_writer *out, const char *name, struct json object, const char *member) {
@@ -214,11 +215,6 @@ static bool prefers_async(void) {
     return prefer_has(request_variable("HTTP_PREFER"), "respond-async", "");
 }
 
-/* When the message is sent, and when no more. */
-struct send_times {
-    int64_t send_at, expires_at;
-};
-
 static int fail_send_at(struct request *rq, const char *what) {
     struct issues issues;
     char now[CLOCK_ISO8601_SIZE];
@@ -230,7 +226,8 @@ static int fail_send_at(struct request *rq, const char *what) {
 
 /* Reads sendAt and validFor. A time that is over is refused, since a wrong offset would send at
  * once what was meant for later. */
-static int read_times(struct request *rq, struct send_times *times) {
+static int read_times(struct sending *sending) {
+    struct request *rq = sending->rq;
     int64_t seconds = DAY_S;
     const int64_t send_at =
         period_time(json_string(json_get(rq->json, "sendAt"), rq->arena), rq->now);
@@ -239,8 +236,8 @@ static int read_times(struct request *rq, struct send_times *times) {
     if (send_at > rq->now + SEND_DAYS_AHEAD * DAY_S * INT64_C(1000))
         return fail_send_at(rq, "must be at most 30 days ahead");
     json_integer(json_get(rq->json, "validFor"), &seconds);
-    times->send_at = send_at > rq->now ? send_at : rq->now;
-    times->expires_at = times->send_at + seconds * SECOND;
+    sending->send_at = send_at > rq->now ? send_at : rq->now;
+    sending->expires_at = sending->send_at + seconds * SECOND;
     return 0;
 }
 
@@ -255,7 +252,7 @@ static int reply_queued(struct request *rq, const struct store_outgoing *row) {
 }
 
 /* Inserts the row. That of a request that is continued is there already, perhaps sent. */
-static int insert_row(const struct sending *sending, const struct send_times *times) {
+static int insert_row(const struct sending *sending) {
     struct request *rq = sending->rq;
     const struct caller *caller = rq->caller;
     struct store_outgoing row = {
@@ -265,8 +262,8 @@ static int insert_row(const struct sending *sending, const struct send_times *ti
         .line_id = caller->line.id,
         .recipient = sending->phone ? sending->phone : sending->bsuid,
         .body = payload(sending),
-        .send_at = times->send_at,
-        .expires_at = times->expires_at,
+        .send_at = sending->send_at,
+        .expires_at = sending->expires_at,
         .created_at = rq->now,
         .by = caller->actor,
     };
@@ -284,14 +281,13 @@ static int insert_row(const struct sending *sending, const struct send_times *ti
 static int queue(struct request *rq, const char *request_id, const void *kind) {
     struct sending sending = {.rq = rq, .kind = kind};
     struct store_claim claim;
-    struct send_times times = {0};
     read_recipient(&sending);
     sending.callback_data = idempotency_id(rq, "out_", request_id);
-    if (read_times(rq, &times) || send_check_queue(rq) ||
+    if (read_times(&sending) || send_check_queue(rq) ||
         send_check_blocked(rq, sending.phone, sending.bsuid) || refuse_foreign_files(&sending) ||
         claim_thread(&sending, &claim))
         return -1;
-    if (insert_row(&sending, &times) == 0)
+    if (insert_row(&sending) == 0)
         return 0;
     claim_release(rq, &claim);
     return -1;

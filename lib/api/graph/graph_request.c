@@ -98,10 +98,6 @@ static int fail_without_token(struct request *rq) {
 
 /* --- parameters --- */
 
-static bool is_named(struct slice name, const char *text) {
-    return slice_equal(name, slice_of(text));
-}
-
 /* Whether the character of a value can be passed on as it stands. Some readers take `;` for a
  * separator of pairs; JSON is not always encoded. */
 static bool is_passed(char c) {
@@ -142,9 +138,10 @@ static struct slice pass_pairs(struct request *rq, struct slice text, const stru
         if (!pair.n) /* not counted in `decoded` */
             continue;
         const struct query_value *value = &decoded->values[i++];
-        if (is_named(value->name, "access_token") && add_token(rq, value->value))
+        if (slice_equal(value->name, SLICE("access_token")) && add_token(rq, value->value))
             return (struct slice){NULL, 0};
-        if (graph_is_secret(value->name) || (is_named(value->name, "ids") && !rq->graph->node.n))
+        if (graph_is_secret(value->name) ||
+            (slice_equal(value->name, SLICE("ids")) && !rq->graph->node.n))
             continue; /* graph_get_root makes a call for each of the ids */
         if (take_pair(rq, names, value->name, pair))
             return (struct slice){NULL, 0};
@@ -211,7 +208,7 @@ static int check_member(struct request *rq, struct json member) {
                     (int)name.n, name.p);
     if (graph_check_name(rq, name))
         return -1;
-    if (is_named(name, "fields") && json_type(member) != JSON_STRING)
+    if (slice_equal(name, SLICE("fields")) && json_type(member) != JSON_STRING)
         return fail(rq, INVALID, "The parameter fields must be a string.");
     return 0;
 }
