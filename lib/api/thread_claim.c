@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "payload/actor_json.h"
+#include "payload/person_json.h"
 #include "store/assignment.h"
 #include "store/store.h"
 
