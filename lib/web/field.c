@@ -123,6 +123,8 @@ static void check_text(const struct field *field, struct slice text, const struc
         issues_add(issues, path_text(issues, path), "invalid_value", "%s", problem);
 }
 
+const struct field field_none[] = {{0}};
+
 const struct text_rule field_url_rule = {
     .meaning = "an absolute http: or https: URL without user name and password",
     .pattern = URL_PATTERN,

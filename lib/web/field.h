@@ -67,6 +67,9 @@ enum {
     ISSUES_LISTED = 1000, /* later issues are only counted: a body of 2 MB can have a million */
 };
 
+/* The table of a body whose object has no members that count. */
+extern const struct field field_none[];
+
 /* The issues found so far: a JSON array of {path, code, message} (spec 2.1, `details`). */
 struct issues {
     struct json_writer list;

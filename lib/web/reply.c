@@ -97,6 +97,13 @@ int fail_on_issues(struct request *rq, struct issues *issues) {
                              issues->count - 1);
 }
 
+int fail_on_issue(struct request *rq, const char *path, const char *code, const char *problem) {
+    struct issues issues;
+    request_start_issues(rq, &issues);
+    issues_add(&issues, path, code, "%s", problem);
+    return fail_on_issues(rq, &issues);
+}
+
 int reply_data(struct request *rq, struct slice data) {
     rq->reply.status = 200;
     rq->reply.content_type = REPLY_JSON;
@@ -104,6 +111,16 @@ int reply_data(struct request *rq, struct slice data) {
     rq->reply.pieces[1] = data;
     rq->reply.pieces[2] = SLICE("}");
     return 0;
+}
+
+void reply_start(struct request *rq, struct json_writer *out) {
+    json_write_start(out, rq->arena);
+    json_write_object(out, NULL);
+}
+
+int reply_object(struct request *rq, struct json_writer *out) {
+    json_write_end(out);
+    return reply_data(rq, json_written(out));
 }
 
 int reply_accepted(struct request *rq, struct slice data) {

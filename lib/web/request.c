@@ -62,3 +62,7 @@ void request_release(struct request *rq) {
         rq->release();
     rq->release = NULL;
 }
+
+const char *request_segment(struct request *rq) {
+    return arena_copy(rq->arena, rq->parameters[0]);
+}

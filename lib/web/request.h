@@ -232,10 +232,18 @@ void request_start_issues(const struct request *rq, struct issues *issues);
  * -1; else returns 0. */
 int fail_on_issues(struct request *rq, struct issues *issues);
 
+/* Fails the request so with one issue (issues_add), whose message is `problem`. Returns -1. */
+int fail_on_issue(struct request *rq, const char *path, const char *code, const char *problem);
+
 /* Answers 200 {"success":true,"data":<data>}; `data` is JSON, sent unchanged. Returns 0. */
 int reply_data(struct request *rq, struct slice data);
 
-/* The same with 202: the request is carried out later (RFC 9110 15.3.3). */
+/* Begins an answer whose `data` is an object: the caller writes the members into `out`. Then
+ * reply_object ends the object, and answers as reply_data. */
+void reply_start(struct request *rq, struct json_writer *out);
+int reply_object(struct request *rq, struct json_writer *out);
+
+/* As reply_data with 202: the request is carried out later (RFC 9110 15.3.3). */
 int reply_accepted(struct request *rq, struct slice data);
 
 /* Answers `status` with a body that is not an envelope. Returns 0. */
@@ -257,6 +265,9 @@ int reply_more(struct request *rq, struct slice bytes);
  * functions that write, the functions of upstream.h that call the platform, and at the end of the
  * request: so no lock is held while the request waits for the client or the platform. */
 void request_release(struct request *rq);
+
+/* Returns the first `:name` segment of the path as a text, in the request's memory. */
+const char *request_segment(struct request *rq);
 
 /* Returns a request header by its CGI name, such as "HTTP_X_API_TOKEN" or "CONTENT_TYPE"; NULL when
  * absent. */
