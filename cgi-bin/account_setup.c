@@ -43,14 +43,15 @@ static void write_row(struct json_writer *data, struct arena *arena, const struc
 static int reply_rows(struct request *rq, const struct store_account *account,
                       const struct setup_row *rows, size_t count) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "accountId", account ? account->id : NULL);
     json_write_text(&data, "wabaid", account ? account->waba_id : NULL);
     json_write_time(&data, "checkedAt", rq->now);
     json_write_array(&data, "rows");
     for (size_t i = 0; i < count; i++)
         write_row(&data, rq->arena, &rows[i]);
-    return reply_data(rq, json_written(&data));
+    json_write_end(&data);
+    return reply_object(rq, &data);
 }
 
 /* Answers what is known without the platform. */

@@ -38,9 +38,8 @@ static int fail_campaign(struct request *rq, enum store_result result) {
 }
 
 static int find_campaign(struct request *rq, struct store_campaign *campaign) {
-    enum store_result result =
-        store_find_campaign(rq->caller->store, rq->arena, rq->caller->user.id,
-                            arena_copy(rq->arena, rq->parameters[0]), campaign);
+    enum store_result result = store_find_campaign(
+        rq->caller->store, rq->arena, rq->caller->user.id, request_segment(rq), campaign);
     return result == STORE_OK ? 0 : fail_campaign(rq, result);
 }
 
@@ -57,12 +56,12 @@ static int reply_with(struct request *rq, const char *id, struct slice warnings)
         result = store_count_campaign(caller->store, rq->arena, id, &counts, &count);
     if (result != STORE_OK)
         return fail_campaign(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     campaign_json_write(&data, &campaign, rq->now);
     campaign_json_write_counts(&data, &campaign, counts, count);
     if (warnings.p)
         json_write_raw(&data, "warnings", warnings);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int reply_campaign(struct request *rq, const char *id) {
@@ -70,7 +69,7 @@ static int reply_campaign(struct request *rq, const char *id) {
 }
 
 static int get_campaign(struct request *rq) {
-    return reply_campaign(rq, arena_copy(rq->arena, rq->parameters[0]));
+    return reply_campaign(rq, request_segment(rq));
 }
 
 static const struct field list_query[] = {PAGING_FIELDS, {0}};
@@ -233,8 +232,6 @@ static const struct field start_fields[] = {
      .example = PERIOD_TIME_EXAMPLE},
     {0},
 };
-static const struct field no_fields[] = {{0}};
-
 /* What a start or a resume has in addition. */
 struct addition {
     int64_t start_at;
@@ -243,7 +240,7 @@ struct addition {
 };
 
 static int change(struct request *rq, enum campaign_deed deed, const struct addition *addition) {
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     enum store_result result =
         store_change_campaign(rq->caller->store, rq->caller->user.id, id, deed, addition->start_at,
                               addition->open_times, rq->now, event_body);
@@ -338,15 +335,15 @@ static const struct route routes[] = {
     {.method = "POST", .path = "/v2/campaigns/:campaignId/pause",
      .trail = "campaign.pause",
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_pause, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "POST", .path = "/v2/campaigns/:campaignId/resume",
      .trail = "campaign.resume",
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_resume, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "POST", .path = "/v2/campaigns/:campaignId/cancel",
      .trail = "campaign.cancel",
      .scope = SCOPE_SEND, .guard = &caller_guard, .handle = post_cancel, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {0},
 };
 /* clang-format on */

@@ -147,13 +147,13 @@ static enum store_result read_whole(struct request *rq, const char *id, struct w
 static int get_contact(struct request *rq) {
     struct whole whole;
     struct json_writer data;
-    enum store_result result = read_whole(rq, arena_copy(rq->arena, rq->parameters[0]), &whole);
+    enum store_result result = read_whole(rq, request_segment(rq), &whole);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
                     "There is no contact with this id: GET /v2/contacts lists them.");
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     inbox_write_contact_members(&data, &whole.contact);
     json_write_time_or_null(&data, "heldAt", whole.held_at);
     inbox_write_blocks(&data, whole.blocks, whole.block_count);
@@ -165,7 +165,8 @@ static int get_contact(struct request *rq) {
         inbox_write_last_time(&data, whole.threads[i].last_message_at);
         json_write_end(&data);
     }
-    return reply_data(rq, json_written(&data));
+    json_write_end(&data);
+    return reply_object(rq, &data);
 }
 
 /* clang-format off */

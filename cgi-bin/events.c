@@ -73,7 +73,7 @@ static int get_events(struct request *rq) {
 }
 
 static int get_event(struct request *rq) {
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     struct store_event_entry event;
     enum store_result result =
         store_find_event(rq->caller->store, rq->arena, rq->caller->user.id, id, &event);

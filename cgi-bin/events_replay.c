@@ -16,7 +16,7 @@ static int fail_replay(struct request *rq, enum store_result result) {
 
 static int post_replay_one(struct request *rq) {
     const struct caller *caller = rq->caller;
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     struct store_event_entry event;
     enum store_result result = store_replay_event(caller->store, caller->user.id, id, rq->now);
     if (result == STORE_OK) {
@@ -38,10 +38,10 @@ static int post_replay(struct request *rq) {
         return fail_replay(rq, result);
     wake_notify(rq->config);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_integer(&data, "replayed", (int64_t)count);
     json_write_bool(&data, "more", more);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static const struct field replay_fields[] = {
@@ -54,8 +54,6 @@ static const struct field replay_fields[] = {
     {0},
 };
 
-static const struct field no_fields[] = {{0}};
-
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/events/replay",
@@ -65,7 +63,7 @@ static const struct route routes[] = {
     {.method = "POST", .path = "/v2/events/:eventId/replay",
      .trail = "event.replay",
      .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay_one, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {0},
 };
 /* clang-format on */

@@ -101,12 +101,12 @@ static int get_factor(struct request *rq) {
     struct json_writer data;
     if (find_factor(rq, &factor))
         return -1;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_bool(&data, "isSet", factor.is_set);
     json_write_bool(&data, "isRequired", rq->caller->session.requires_factor);
     json_write_time_or_null(&data, "createdAt", factor.is_set ? factor.created_at : INT64_MAX);
     json_write_integer(&data, "recoveryCodes", factor.is_set ? factor.codes : 0);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- POST /v2/factor --- */
@@ -150,10 +150,10 @@ static int post_factor(struct request *rq) {
         return fail_set(rq);
     if (result != STORE_OK)
         return rq->failure.code ? -1 : state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "secret", secret);
     json_write_string(&data, "uri", write_uri(rq, secret));
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- POST /v2/factor/confirm --- */
@@ -326,8 +326,6 @@ static const struct field login_fields[] = {
 };
 
 static const struct field confirm_fields[] = {{CODE_FIELD, .required = true}, {0}};
-static const struct field no_fields[] = {{0}};
-
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/factor",
@@ -336,7 +334,7 @@ static const struct route routes[] = {
      .trail = NO_TRAIL("no login asks for it before it is confirmed"),
      .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &fresh_guard, .handle = post_factor,
      .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "DELETE", .path = "/v2/factor",
      .trail = "factor.delete",
      .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &fresh_guard, .handle = delete_factor},
@@ -349,7 +347,7 @@ static const struct route routes[] = {
      .trail = "factor.codes",
      .scope = SCOPE_SELF, .lines = LINES_NONE, .guard = &fresh_guard, .handle = post_codes,
      .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "POST", .path = "/v2/factor/login",
      .trail = "session.create",
      .handle = post_login, .body = BODY_JSON, .fields = login_fields},

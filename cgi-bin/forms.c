@@ -76,10 +76,10 @@ static int get_flows(struct request *rq) {
         save_flows(rq, &account, flows, count);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_raw(&data, "items", json_raw(page.items));
     json_write_raw(&data, "paging", paging.n ? paging : SLICE("{\"cursors\":{}}"));
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- GET /v2/forms/search --- */
@@ -119,11 +119,12 @@ static int get_search(struct request *rq) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_array(&data, "items");
     for (size_t i = 0; i < count; i++)
         write_row(&data, &flows[i]);
-    return reply_data(rq, json_written(&data));
+    json_write_end(&data);
+    return reply_object(rq, &data);
 }
 
 /* --- GET /v2/forms/:flowId --- */
@@ -151,7 +152,7 @@ static int choose_account(struct request *rq, struct store_account *account) {
 /* Reads the flow of the path; `fields` percent-encoded, NULL: the platform's choice. */
 static int ask(struct request *rq, const struct store_account *account, const char *fields,
                struct json *answer) {
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     struct graph_call call = {.method = "GET",
                               .path =
                                   fields ? arena_printf(rq->arena, "%s?fields=%s", id, fields) : id,
@@ -317,8 +318,7 @@ static int delete_flow(struct request *rq) {
     struct json answer;
     if (upstream_check_destructive(rq) || choose(rq, &account, &flow))
         return -1;
-    struct graph_relay call = {.method = "DELETE",
-                               .path = arena_copy(rq->arena, rq->parameters[0])};
+    struct graph_relay call = {.method = "DELETE", .path = request_segment(rq)};
     struct store *store = rq->caller->store;
     if (trail_leave(rq, store, flow.flow_id) || upstream_pass_on(rq, &account, &call, &answer))
         return -1;

@@ -20,7 +20,7 @@ struct form {
 
 /* Finds the form. Returns 0, or -1 after failing the request. */
 static int find_form(struct request *rq, struct form *form) {
-    *form = (struct form){.rq = rq, .flow_id = arena_copy(rq->arena, rq->parameters[0])};
+    *form = (struct form){.rq = rq, .flow_id = request_segment(rq)};
     enum store_result result = store_find_form_account(rq->caller->store, rq->caller->user.id,
                                                        form->flow_id, form->account_id);
     if (result == STORE_NOT_FOUND)

@@ -245,7 +245,7 @@ static int64_t read_time(const char *text) {
 
 static struct signed_url read_url(struct request *rq) {
     return (struct signed_url){
-        .media_id = arena_copy(rq->arena, rq->parameters[0]),
+        .media_id = request_segment(rq),
         .user_id = query_get(&rq->query, "user").p,
         .account_id = query_get(&rq->query, "account").p,
         .expires_at = read_time(query_get(&rq->query, "expires").p),

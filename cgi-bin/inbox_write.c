@@ -28,16 +28,16 @@ static int reply_blocks(struct request *rq, const char *contact_id) {
                                                  contact_id, &blocks, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     inbox_write_blocks(&data, blocks, count);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int change_blocks(struct request *rq, const char *phone_number_id,
                          enum store_result (*change)(struct store *, struct arena *,
                                                      struct store_owner_block *)) {
     struct store_owner_block block = {.view = &rq->caller->view,
-                                      .contact_id = arena_copy(rq->arena, rq->parameters[0]),
+                                      .contact_id = request_segment(rq),
                                       .phone_number_id = phone_number_id,
                                       .now = rq->now};
     request_release(rq); /* a view would hold an older state */
@@ -73,9 +73,9 @@ static int reply_unread(struct request *rq, enum store_result result, int64_t un
     struct json_writer data;
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_integer(&data, "unread", unread);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- POST /v2/threads/:threadId/read --- */
@@ -98,20 +98,17 @@ static int post_read(struct request *rq) {
     int64_t unread;
     if (json_type(up_to) == JSON_STRING && !message_id) /* it holds a NUL */
         return fail_up_to(rq);
-    enum store_result result =
-        store_mark_read(rq->caller->store, &rq->caller->view,
-                        arena_copy(rq->arena, rq->parameters[0]), message_id, &unread);
+    enum store_result result = store_mark_read(rq->caller->store, &rq->caller->view,
+                                               request_segment(rq), message_id, &unread);
     return result == STORE_CONFLICT ? fail_up_to(rq) : reply_unread(rq, result, unread);
 }
 
 /* --- POST /v2/threads/:threadId/unread --- */
 
-static const struct field no_fields[] = {{0}};
-
 static int post_unread(struct request *rq) {
     int64_t unread;
-    enum store_result result = store_mark_unread(rq->caller->store, &rq->caller->view,
-                                                 arena_copy(rq->arena, rq->parameters[0]), &unread);
+    enum store_result result =
+        store_mark_unread(rq->caller->store, &rq->caller->view, request_segment(rq), &unread);
     return reply_unread(rq, result, unread);
 }
 
@@ -126,27 +123,26 @@ static int reply_done(struct request *rq, enum store_result result, const struct
     struct json_writer data;
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_time_or_null(&data, "waitingSince", left->waiting_since);
     json_write_time_or_null(&data, "failedAt", left->failed_at);
     json_write_time_or_null(&data, "doneAt", left->done_at);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int post_done(struct request *rq) {
     struct store_done left;
     int64_t change;
     json_integer(json_get(rq->json, "change"), &change);
-    enum store_result result =
-        store_mark_done(rq->caller->store, &rq->caller->view,
-                        arena_copy(rq->arena, rq->parameters[0]), change, rq->now, &left);
+    enum store_result result = store_mark_done(rq->caller->store, &rq->caller->view,
+                                               request_segment(rq), change, rq->now, &left);
     return reply_done(rq, result, &left);
 }
 
 static int delete_done(struct request *rq) {
     struct store_done left;
-    enum store_result result = store_unmark_done(rq->caller->store, &rq->caller->view,
-                                                 arena_copy(rq->arena, rq->parameters[0]), &left);
+    enum store_result result =
+        store_unmark_done(rq->caller->store, &rq->caller->view, request_segment(rq), &left);
     return reply_done(rq, result, &left);
 }
 
@@ -169,10 +165,10 @@ static void write_days(struct json_writer *w, const char *name, int64_t days) {
 
 static int reply_retention(struct request *rq, const struct store_retention *retention) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     write_days(&data, "messageDays", retention->message_days);
     write_days(&data, "rawDays", retention->raw_days);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int get_retention(struct request *rq) {
@@ -208,16 +204,16 @@ static int patch_retention(struct request *rq) {
 
 static int set_hold(struct request *rq, bool is_held) {
     struct store_hold hold = {.user_id = rq->caller->user.id,
-                              .contact_id = arena_copy(rq->arena, rq->parameters[0]),
+                              .contact_id = request_segment(rq),
                               .is_held = is_held,
                               .now = rq->now};
     struct json_writer data;
     enum store_result result = store_hold_contact(rq->caller->store, &hold);
     if (result != STORE_OK)
         return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_time_or_null(&data, "heldAt", hold.held_at);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int put_hold(struct request *rq) {
@@ -237,11 +233,11 @@ static const struct field erase_fields[] = {
 
 static int reply_erasure(struct request *rq, const struct store_erasure *erasure) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "contactId", erasure->contact_id);
     json_write_time(&data, "erasedAt", erasure->erased_at);
     json_write_time_or_null(&data, "endedAt", erasure->ended_at);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* Fails for a contact that is not confirmed, or is not there. */
@@ -261,7 +257,7 @@ static int fail_confirm(struct request *rq, const char *id) {
 static int post_erase(struct request *rq) {
     struct store *store = rq->caller->store;
     struct store_erasure erasure;
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     if (!slice_equal(json_string(json_get(rq->json, "confirm"), rq->arena), slice_of(id)))
         return fail_confirm(rq, id);
     request_release(rq); /* a view would hold an older state */
@@ -307,8 +303,8 @@ static int stream_export(struct request *rq, const struct store_export *export) 
 static int post_export(struct request *rq) {
     struct store *store = rq->caller->store;
     struct store_export export;
-    enum store_result result = store_find_export(store, rq->arena, rq->caller->user.id,
-                                                 arena_copy(rq->arena, rq->parameters[0]), &export);
+    enum store_result result =
+        store_find_export(store, rq->arena, rq->caller->user.id, request_segment(rq), &export);
     if (result == STORE_NOT_FOUND)
         return fail_contact(rq);
     if (result != STORE_OK)
@@ -344,14 +340,14 @@ static const struct route routes[] = {
     {.method = "PUT", .path = "/v2/contacts/:contactId/hold",
      .trail = "contact.hold",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = put_hold, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "DELETE", .path = "/v2/contacts/:contactId/hold",
      .trail = "contact.release",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_hold},
     {.method = "POST", .path = "/v2/contacts/:contactId/export",
      .trail = "contact.export",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_export, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "POST", .path = "/v2/contacts/:contactId/erase",
      .trail = "contact.erase",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_erase, .body = BODY_JSON,
@@ -365,7 +361,7 @@ static const struct route routes[] = {
      .trail = NO_TRAIL("a mark of the list"),
      .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
      .handle = post_unread, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "POST", .path = "/v2/threads/:threadId/done",
      .trail = "thread.done",
      .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
@@ -383,7 +379,7 @@ static const struct route routes[] = {
      .trail = NO_TRAIL("a hint of some seconds"),
      .scope = SCOPE_INBOX, .lines = LINES_BY_THREAD, .guard = &caller_guard,
      .handle = typing_notices_put,
-     .body = BODY_JSON, .fields = no_fields},
+     .body = BODY_JSON, .fields = field_none},
     {.method = "GET", .path = "/v2/threads/:threadId/notes",
      .scope = SCOPE_READ, .lines = LINES_BY_THREAD, .guard = &caller_guard,
      .handle = notes_get, .query = notes_query},
@@ -422,7 +418,7 @@ static const struct route routes[] = {
     {.method = "POST", .path = "/v2/export",
      .trail = "workspace.export",
      .scope = SCOPE_OWNER, .guard = &fresh_guard, .handle = post_whole_export, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {0},
 };
 /* clang-format on */

@@ -42,9 +42,8 @@ static int fail_line(struct request *rq, enum store_result result) {
 static int get_line(struct request *rq) {
     struct line line;
     struct json_writer data;
-    enum store_result result =
-        store_find_line_by_id(rq->caller->store, rq->arena, &rq->caller->view,
-                              arena_copy(rq->arena, rq->parameters[0]), &line);
+    enum store_result result = store_find_line_by_id(rq->caller->store, rq->arena,
+                                                     &rq->caller->view, request_segment(rq), &line);
     if (result != STORE_OK)
         return fail_line(rq, result);
     json_write_start(&data, rq->arena);
@@ -103,8 +102,8 @@ static int patch_line(struct request *rq) {
     struct line_change change;
     if (read_change(rq, &change))
         return -1;
-    enum store_result result = store_change_line(rq->caller->store, rq->caller->user.id,
-                                                 arena_copy(rq->arena, rq->parameters[0]), &change);
+    enum store_result result =
+        store_change_line(rq->caller->store, rq->caller->user.id, request_segment(rq), &change);
     if (result == STORE_CONFLICT)
         return fail_primary(rq);
     return result == STORE_OK ? get_line(rq) : fail_line(rq, result);

@@ -32,9 +32,9 @@ static int reply_media_id(struct request *rq, struct json answer) {
                                  "The platform's answer names no media id.");
     }
     struct json_writer w;
-    json_write_start_object(&w, rq->arena);
+    reply_start(rq, &w);
     json_write_text(&w, "mediaId", id);
-    return reply_data(rq, json_written(&w));
+    return reply_object(rq, &w);
 }
 
 /* An upload, and the idempotency key under which it is carried out. */
@@ -146,7 +146,7 @@ static int get_download(struct request *rq) {
         return fail(rq, NOT_FOUND, "Media URL not found");
     return check_message(rq) || selector_list(rq, &accounts, &count)
                ? -1
-               : media_reply(rq, arena_copy(rq->arena, rq->parameters[0]), accounts, count);
+               : media_reply(rq, request_segment(rq), accounts, count);
 }
 
 /* clang-format off */

@@ -856,8 +856,6 @@ static int post_any_message(struct request *rq) {
     return fail_on_issues(rq, &issues) ? -1 : send_kind(rq, kind);
 }
 
-static const struct field no_fields[] = {{0}}; /* post_any_message checks those of the kind */
-
 static const struct route read_receipt_route = {.method = "POST",
                                                 .path = "/v2/messages/read",
                                                 .scope = SCOPE_SEND,
@@ -875,7 +873,8 @@ static struct route routes[1 + KINDS + 1 + 1] = {
     {.method = "POST", .path = DISPATCHER,
      .scope = SCOPE_SEND, .lines = LINES_BY_BODY, .guard = &line_guard,
      .handle = post_any_message, .body = BODY_JSON,
-     .fields = no_fields, .write_kinds = write_kinds, .trail = TRAIL_MESSAGE},
+     .fields = field_none /* post_any_message checks those of the kind */,
+     .write_kinds = write_kinds, .trail = TRAIL_MESSAGE},
 };
 /* clang-format on */
 

@@ -90,12 +90,12 @@ static int reply_row(struct request *rq, const char *id, enum store_result resul
 }
 
 static int get_row(struct request *rq) {
-    return reply_row(rq, arena_copy(rq->arena, rq->parameters[0]), STORE_OK);
+    return reply_row(rq, request_segment(rq), STORE_OK);
 }
 
 static int delete_row(struct request *rq) {
     const struct caller *caller = rq->caller;
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     struct store_outgoing row;
     enum store_result result =
         store_find_outgoing(caller->store, rq->arena, &caller->view, id, &row);
@@ -203,7 +203,7 @@ static int make_retry(struct request *rq, const struct store_outgoing *row) {
 /* A repeated request is answered with the row that the first one has made. */
 static int post_retry(struct request *rq) {
     const struct caller *caller = rq->caller;
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     struct store_outgoing row;
     enum store_result result =
         store_find_outgoing(caller->store, rq->arena, &caller->view, id, &row);
@@ -211,8 +211,6 @@ static int post_retry(struct request *rq) {
         return reply_row(rq, id, result);
     return row.retried_as || !may_retry(&row) ? reply_retry(rq, id) : make_retry(rq, &row);
 }
-
-static const struct field no_fields[] = {{0}};
 
 /* clang-format off */
 static const struct route routes[] = {
@@ -229,7 +227,7 @@ static const struct route routes[] = {
      .trail = "outgoing.retry",
      .scope = SCOPE_SEND, .lines = LINES_BY_THREAD, .guard = &caller_guard,
      .handle = post_retry, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "GET", .path = "/v2/opt-outs",
      .scope = SCOPE_READ, .guard = &caller_guard, .handle = opt_outs_get,
      .query = opt_outs_query},

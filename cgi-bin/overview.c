@@ -251,14 +251,14 @@ static int get_overview(struct request *rq) {
         return state_fail(rq, result);
     view.token_used_at = find_token_use(view.user->id);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     write_user(&data, &view);
     account_view_write(&data, view.accounts, view.account_count);
     write_traffic(&data, &view);
     inbox_write_counts(&data, &view.inbox);
     write_webhook(&data, &view);
     write_warnings(&data, &view);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- GET /v2/usage --- */
@@ -323,7 +323,7 @@ static int reply_usage(struct request *rq, const struct days *days,
                        const struct usage_period *periods) {
     struct usage_period total = {0};
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "from", day_text(rq->arena, days->first));
     json_write_text(&data, "to",
                     day_text(rq->arena, days->first + (int64_t)(days->count - 1) * DAY_MS));
@@ -340,7 +340,8 @@ static int reply_usage(struct request *rq, const struct days *days,
     json_write_end(&data);
     json_write_object(&data, "total");
     write_counts(&data, &total);
-    return reply_data(rq, json_written(&data));
+    json_write_end(&data);
+    return reply_object(rq, &data);
 }
 
 static int get_usage(struct request *rq) {

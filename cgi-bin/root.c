@@ -77,7 +77,7 @@ static int get_root(struct request *rq) {
         !accepts_json(request_variable("HTTP_ACCEPT")))
         return reply_body(rq, 200, "text/html; charset=utf-8", SLICE(page));
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "name", SWITCHBOARD_NAME);
     json_write_array(&data, "versions");
     json_write_text(&data, NULL, "v2");
@@ -88,7 +88,8 @@ static int get_root(struct request *rq) {
     json_write_text(&data, "me", "/v2/me");
     json_write_text(&data, "reference", "/v2/docs/");
     json_write_text(&data, "openapi", "/v2/openapi.json");
-    return reply_data(rq, json_written(&data));
+    json_write_end(&data);
+    return reply_object(rq, &data);
 }
 
 /* Answers a path of static files that lacks its last slash. Apache would make an absolute Location

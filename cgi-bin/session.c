@@ -58,7 +58,7 @@ static int reply_session(struct request *rq, struct store *store, const struct s
         result = store_list_workspaces(store, rq->arena, session->member_id, &workspaces, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_object(&data, "user");
     json_write_text(&data, "id", user->id);
     json_write_text(&data, "email", user->email);
@@ -72,7 +72,8 @@ static int reply_session(struct request *rq, struct store *store, const struct s
     json_write_object(&data, "factor");
     json_write_bool(&data, "isSet", session->has_factor);
     json_write_bool(&data, "isRequired", session->requires_factor);
-    return reply_data(rq, json_written(&data));
+    json_write_end(&data);
+    return reply_object(rq, &data);
 }
 
 static int reply_ended(struct request *rq, size_t count) {
@@ -269,7 +270,7 @@ static int delete_session(struct request *rq) {
 }
 
 static int delete_one(struct request *rq) {
-    return end_session(rq, arena_copy(rq->arena, rq->parameters[0]));
+    return end_session(rq, request_segment(rq));
 }
 
 static int delete_others(struct request *rq) {
@@ -355,11 +356,11 @@ static int put_password(struct request *rq) {
 
 static int reply_token(struct request *rq, const struct token *token) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "token", token->text);
     json_write_time(&data, "createdAt", rq->now);
     json_write_text(&data, "last4", token->last4);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int post_token(struct request *rq) {

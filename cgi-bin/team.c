@@ -82,10 +82,10 @@ static int64_t read_end(struct request *rq) {
 static int reply_new(struct request *rq, const struct store_scoped_token *row,
                      const struct token *token) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     team_json_token(&data, row);
     json_write_text(&data, "token", token->text);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int post_token(struct request *rq) {
@@ -126,7 +126,7 @@ static int post_token(struct request *rq) {
 /* --- PATCH and DELETE /v2/tokens/:tokenId --- */
 
 static const char *token_id(struct request *rq) {
-    return arena_copy(rq->arena, rq->parameters[0]);
+    return request_segment(rq);
 }
 
 static int reply_changed(struct request *rq) {
@@ -137,9 +137,9 @@ static int reply_changed(struct request *rq) {
         return -1;
     for (size_t i = 0; i < count; i++)
         if (slice_equal(slice_of(tokens[i].id), rq->parameters[0])) {
-            json_write_start_object(&data, rq->arena);
+            reply_start(rq, &data);
             team_json_token(&data, &tokens[i]);
-            return reply_data(rq, json_written(&data));
+            return reply_object(rq, &data);
         }
     return fail_token(rq, STORE_NOT_FOUND);
 }

@@ -140,7 +140,7 @@ static int get_templates(struct request *rq) {
     template_flows_save(rq, &account, page.items);
     struct slice paging = graph_page_paging(rq->arena, &page);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     if (search.n)
         write_matches(&data, rq, page.items, search);
     else
@@ -149,7 +149,7 @@ static int get_templates(struct request *rq) {
         json_write_raw(&data, "paging", paging);
     if (asks_reported(rq) && write_all_reported(&data, rq, &account, page.items))
         return -1;
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- GET /v2/templates/:name --- */
@@ -405,9 +405,9 @@ static int delete_template(struct request *rq) {
 
 static int reply_handle(struct request *rq, const char *handle) {
     struct json_writer w;
-    json_write_start_object(&w, rq->arena);
+    reply_start(rq, &w);
     json_write_text(&w, "handle", handle);
-    return reply_data(rq, json_written(&w));
+    return reply_object(rq, &w);
 }
 
 static int post_sample(struct request *rq) {

@@ -128,7 +128,7 @@ static int get_threads(struct request *rq) {
 /* Finds the thread that the path names; 0, or -1 after failing the request. */
 static int find_thread(struct request *rq, struct inbox_thread *thread) {
     enum store_result result = inbox_find_thread(rq->caller->store, rq->arena, &rq->caller->view,
-                                                 arena_copy(rq->arena, rq->parameters[0]), thread);
+                                                 request_segment(rq), thread);
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
     return result == STORE_OK ? 0 : state_fail(rq, result);
@@ -244,14 +244,14 @@ static int get_messages(struct request *rq) {
         return search_thread(rq, &thread);
     if (read_wanted(rq, &page) || read_page(rq, thread.id, &page))
         return -1;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_array(&data, "items");
     for (size_t i = 0; i < page.count; i++) /* newest first; changes in their order */
         inbox_write_message(&data, NULL,
                             &page.messages[page.order == MESSAGES_NEWER ? page.count - 1 - i : i]);
     json_write_end(&data);
     write_cursors(&data, rq->arena, &page);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- GET /v2/changes: the threads that changed since the caller last asked --- */
@@ -302,7 +302,7 @@ static int reply_changes(struct request *rq, const struct changes *page) {
     enum store_result result = inbox_count(rq->caller->store, &rq->caller->view, &counts);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_integer(&data, "change", page->change);
     inbox_write_counts(&data, &counts);
     json_write_array(&data, "threads");
@@ -313,7 +313,7 @@ static int reply_changes(struct request *rq, const struct changes *page) {
     write_hidden(&data, page);
     write_removals(&data, page);
     json_write_bool(&data, "more", page->has_more);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* Leaves out what follows the end of a page of which a list has more: what changed later is read
@@ -387,7 +387,7 @@ static const char *standard_wamid(struct arena *arena, const char *wamid) {
 }
 
 static enum store_result find_message(struct request *rq, struct message *message) {
-    const char *id = arena_copy(rq->arena, rq->parameters[0]);
+    const char *id = request_segment(rq);
     const struct store_view *view = &rq->caller->view;
     struct store *store = rq->caller->store;
     if (strncmp(id, "msg_", 4) == 0)
@@ -425,10 +425,10 @@ static int get_message(struct request *rq) {
         result = store_list_statuses(rq->caller->store, rq->arena, message.id, &statuses, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     inbox_write_message_members(&data, &message);
     write_statuses(&data, statuses, count);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* clang-format off */

@@ -4,11 +4,11 @@
 
 static int get_version(struct request *rq) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "name", SWITCHBOARD_NAME);
     json_write_text(&data, "version", SWITCHBOARD_VERSION);
     json_write_text(&data, "nodeEnv", rq->config->environment);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* clang-format off */

@@ -57,7 +57,7 @@ static int find_webhook(struct request *rq, const char *id, struct store_webhook
 }
 
 static int find_named(struct request *rq, struct store_webhook *webhook) {
-    return find_webhook(rq, arena_copy(rq->arena, rq->parameters[0]), webhook);
+    return find_webhook(rq, request_segment(rq), webhook);
 }
 
 static int reply_webhook(struct request *rq, const char *id) {
@@ -72,7 +72,7 @@ static int reply_webhook(struct request *rq, const char *id) {
 }
 
 static int get_webhook(struct request *rq) {
-    return reply_webhook(rq, arena_copy(rq->arena, rq->parameters[0]));
+    return reply_webhook(rq, request_segment(rq));
 }
 
 /* --- making and changing one --- */
@@ -148,8 +148,8 @@ static int patch_webhook(struct request *rq) {
 }
 
 static int delete_webhook(struct request *rq) {
-    enum store_result result = store_delete_webhook(
-        rq->caller->store, rq->caller->user.id, arena_copy(rq->arena, rq->parameters[0]), rq->now);
+    enum store_result result =
+        store_delete_webhook(rq->caller->store, rq->caller->user.id, request_segment(rq), rq->now);
     return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}"))
                               : fail_webhook(rq, result);
 }
@@ -173,12 +173,10 @@ static int fail_test(struct request *rq, enum store_result result) {
 
 /* The result is that of any other event: GET /v2/events/:eventId shows it. */
 static int post_test(struct request *rq) {
-    return test_event_post(rq, arena_copy(rq->arena, rq->parameters[0]), fail_test);
+    return test_event_post(rq, request_segment(rq), fail_test);
 }
 
 /* --- the program --- */
-
-static const struct field no_fields[] = {{0}};
 
 /* clang-format off */
 static const struct route routes[] = {
@@ -197,7 +195,7 @@ static const struct route routes[] = {
     {.method = "POST", .path = "/v2/webhooks/:webhookId/test",
      .trail = "webhook.test",
      .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_test, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "DELETE", .path = "/v2/webhooks/:webhookId",
      .trail = "webhook.delete",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_webhook},

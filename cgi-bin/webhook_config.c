@@ -38,12 +38,12 @@ static int read_webhook(struct request *rq, struct store_webhook *webhook, struc
 
 static int reply_config(struct request *rq, struct slice url, struct slice code) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_string(&data, "webhookUrl", url);
     json_write_string(&data, "webhookCode", code);
     json_write_bool(&data, "isVerified", false);
     json_write_null(&data, "lastVerified");
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int get_config(struct request *rq) {
@@ -87,9 +87,9 @@ static int post_generate_code(struct request *rq) {
     if (result != STORE_OK)
         return state_fail(rq, result);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_string(&data, "webhookCode", code.text);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 static int fail_test(struct request *rq, enum store_result result) {
@@ -118,8 +118,6 @@ static const struct field config_fields[] = {
     {0},
 };
 
-static const struct field no_fields[] = {{0}};
-
 /* clang-format off */
 static const struct route routes[] = {
     {.method = "GET", .path = "/v2/webhooks/config",
@@ -131,14 +129,14 @@ static const struct route routes[] = {
     {.method = "POST", .path = "/v2/webhooks/test",
      .trail = "webhook.test",
      .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_test, .body = BODY_JSON,
-     .fields = no_fields},
+     .fields = field_none},
     {.method = "DELETE", .path = "/v2/webhooks/config",
      .trail = "webhook.clear",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = delete_config},
     {.method = "POST", .path = "/v2/webhooks/generate-code",
      .trail = "webhook.new_code",
      .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = post_generate_code,
-     .body = BODY_JSON, .fields = no_fields},
+     .body = BODY_JSON, .fields = field_none},
     {0},
 };
 /* clang-format on */
