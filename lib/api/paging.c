@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/state.h"
 #include "base/crypto.h"
 #include "base/id.h"
 #include "base/utf8.h"
@@ -11,11 +12,8 @@
 /* --- cursors --- */
 
 int cursor_fail(struct request *rq, const char *name) {
-    struct issues issues;
-    request_start_issues(rq, &issues);
-    issues_add(&issues, name, "invalid_value",
-               "must be a cursor that this list returned; leave it out to begin anew");
-    return fail_on_issues(rq, &issues);
+    return fail_on_issue(rq, name, "invalid_value",
+                         "must be a cursor that this list returned; leave it out to begin anew");
 }
 
 static char *encode(struct arena *arena, struct slice plain) {
@@ -88,10 +86,8 @@ size_t paging_limit(const struct request *rq) {
 }
 
 int paging_fail(struct request *rq) {
-    struct issues issues;
-    request_start_issues(rq, &issues);
-    issues_add(&issues, "after", "invalid_value", "must be a cursor of an answer of this route");
-    return fail_on_issues(rq, &issues);
+    return fail_on_issue(rq, "after", "invalid_value",
+                         "must be a cursor of an answer of this route");
 }
 
 int paging_after(struct request *rq, const char *prefix, const char **after) {
@@ -101,7 +97,8 @@ int paging_after(struct request *rq, const char *prefix, const char **after) {
     *after = NULL;
     if (!cursor.p)
         return 0;
-    if (cursor.n <= LONGEST_CURSOR && !strpbrk(cursor.p, "+/="))
+    if (cursor.n <= LONGEST_CURSOR && !memchr(cursor.p, '+', cursor.n) &&
+        !memchr(cursor.p, '/', cursor.n) && !memchr(cursor.p, '=', cursor.n))
         id = decode(rq->arena, cursor);
     const char *text = arena_copy(rq->arena, id);
     if (id.n <= strlen(prefix) || id.n >= ID_SIZE || strspn(text, allowed) != id.n ||
@@ -111,8 +108,19 @@ int paging_after(struct request *rq, const char *prefix, const char **after) {
     return 0;
 }
 
+int paging_page(struct request *rq, const char *prefix, struct store_page *page) {
+    page->limit = paging_limit(rq) + 1;
+    return paging_after(rq, prefix, &page->after);
+}
+
+bool paging_has_more(const struct request *rq, size_t *count) {
+    const bool has_more = *count > paging_limit(rq);
+    *count -= has_more;
+    return has_more;
+}
+
 void paging_start(struct request *rq, struct json_writer *out) {
-    json_write_start_object(out, rq->arena);
+    reply_start(rq, out);
     json_write_array(out, "items");
 }
 
@@ -127,9 +135,33 @@ void paging_write_cursor(struct json_writer *out, const char *after) {
 int paging_reply_cursor(struct request *rq, struct json_writer *out, const char *after) {
     json_write_end(out);
     paging_write_cursor(out, after);
-    return reply_data(rq, json_written(out));
+    return reply_object(rq, out);
 }
 
 int paging_reply(struct request *rq, struct json_writer *out, const char *last) {
     return paging_reply_cursor(rq, out, last ? encode(rq->arena, slice_of(last)) : NULL);
+}
+
+int paging_reply_csv(struct request *rq, const char *name, struct slice head,
+                     paging_csv_page *add_page, void *list) {
+    struct arena arena;
+    enum store_result result = STORE_OK;
+    bool more = true;
+    reply_header(rq, "Content-Disposition",
+                 arena_printf(rq->arena, "attachment; filename=\"%s.csv\"", name));
+    if (reply_stream(rq, 200, "text/csv; charset=utf-8; header=present", -1) || rq->head ||
+        reply_more(rq, head))
+        return 0;
+    arena_init(&arena, rq->arena->cap, rq->arena->exhausted);
+    for (; more && result == STORE_OK; arena_reset(&arena)) {
+        struct buffer lines = buffer_in(&arena);
+        result = add_page(rq, list, &lines, &more);
+        if (lines.n && reply_more(rq, buffer_slice(&lines)))
+            more = false;
+    }
+    arena_free(&arena);
+    if (result == STORE_OK)
+        return 0;
+    reply_more(rq, SLICE("#ERROR: the list is incomplete; request it again\r\n"));
+    return state_fail(rq, result);
 }

@@ -3,6 +3,7 @@
 #ifndef SWITCHBOARD_API_PAGING_H
 #define SWITCHBOARD_API_PAGING_H
 
+#include "store/listing.h"
 #include "web/request.h"
 
 enum { PAGING_MOST = 100, PAGING_PRESET = 25 }; /* rows of a page */
@@ -20,6 +21,13 @@ size_t paging_limit(const struct request *rq);
  * letters, digits and `_`, begins with `prefix`, and fits into ID_SIZE bytes with its NUL. Returns
  * 0, or -1 after failing the request with 400 because the cursor is none of this list. */
 int paging_after(struct request *rq, const char *prefix, const char **after);
+
+/* Reads the page of the query, and asks for one row more than it has, which shows whether others
+ * follow. Returns as paging_after. */
+int paging_page(struct request *rq, const char *prefix, struct store_page *page);
+
+/* Takes the row more from the `*count` rows that were found so. Returns whether there was one. */
+bool paging_has_more(const struct request *rq, size_t *count);
 
 /* Fails the request with 400 because `after` is no cursor of the list. Returns -1. */
 int paging_fail(struct request *rq);
@@ -60,5 +68,15 @@ int cursor_read_key(struct request *rq, const char *name, const char *list, int6
 
 /* Fails the request with 400: the parameter is no cursor of this list. Returns -1. */
 int cursor_fail(struct request *rq, const char *name);
+/* Adds the next rows of a list to `lines`, as CSV. Memory of `lines` is that of one page. `*more`:
+ * others may follow; it is true before. */
+typedef enum store_result paging_csv_page(struct request *rq, void *list, struct buffer *lines,
+                                          bool *more);
+
+/* Answers with a whole list as the file NAME.csv: the line `head` and all pages. The status is sent
+ * before the first page, so a failure becomes the last line. Returns 0, or -1 after failing the
+ * request. */
+int paging_reply_csv(struct request *rq, const char *name, struct slice head,
+                     paging_csv_page *add_page, void *list);
 
 #endif

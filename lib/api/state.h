@@ -32,6 +32,9 @@ int state_fail(struct request *rq, enum store_result result);
 /* Opens a file for locks that all processes of this machine share, before the process is confined:
  * beside the database, or in spool_dir for one on a server. Returns -1 after logging why not. */
 int state_open_lock(struct request *rq, const char *name);
+/* The same; but where the call found no row, fails the request with 404 and `text`. */
+#define state_fail_absent(rq, result, text)                                                        \
+    ((result) == STORE_NOT_FOUND ? fail(rq, NOT_FOUND, "%s", text) : state_fail(rq, result))
 
 /* Returns the keys of the key file, which is read at the first use and when it has changed. NULL
  * after failing the request. */
