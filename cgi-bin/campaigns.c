@@ -32,9 +32,8 @@ enum {
 /* --- GET --- */
 
 static int fail_campaign(struct request *rq, enum store_result result) {
-    return result == STORE_NOT_FOUND
-               ? fail(rq, NOT_FOUND, "There is no such campaign; GET /v2/campaigns lists them.")
-               : state_fail(rq, result);
+    return state_fail_absent(rq, result,
+                             "There is no such campaign; GET /v2/campaigns lists them.");
 }
 
 static int find_campaign(struct request *rq, struct store_campaign *campaign) {
@@ -75,25 +74,24 @@ static int get_campaign(struct request *rq) {
 static const struct field list_query[] = {PAGING_FIELDS, {0}};
 
 static int get_campaigns(struct request *rq) {
-    const size_t limit = paging_limit(rq);
-    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    struct store_page page;
     struct store_campaign *rows;
     struct json_writer data;
     size_t count;
-    if (paging_after(rq, "cmp_", &page.after))
+    if (paging_page(rq, "cmp_", &page))
         return -1;
     enum store_result result = store_list_campaigns(rq->caller->store, rq->arena,
                                                     rq->caller->user.id, &page, &rows, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const size_t shown = count < limit ? count : limit;
+    const bool has_more = paging_has_more(rq, &count);
     paging_start(rq, &data);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_write_object(&data, NULL);
         campaign_json_write(&data, &rows[i], rq->now);
         json_write_end(&data);
     }
-    return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
+    return paging_reply(rq, &data, has_more ? rows[count - 1].id : NULL);
 }
 
 /* --- POST /v2/campaigns --- */

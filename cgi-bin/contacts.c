@@ -8,8 +8,7 @@
 static const struct field list_query[] = {
     {.name = "q", .type = FIELD_STRING, .may_be_empty = true},
     {.name = "accountId", .type = FIELD_STRING},
-    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
-    {.name = "after", .type = FIELD_STRING},
+    PAGING_FIELDS,
     {0},
 };
 
@@ -36,10 +35,10 @@ static int list_accounts(struct request *rq, const char *account_id,
     *count = 1;
     enum store_result result = store_find_account(rq->caller->store, rq->arena, rq->caller->user.id,
                                                   account_id, *accounts);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no account with this accountId: GET /v2/me lists them.");
-    return result == STORE_OK ? 0 : state_fail(rq, result);
+    if (result == STORE_OK)
+        return 0;
+    return state_fail_absent(rq, result,
+                             "There is no account with this accountId: GET /v2/me lists them.");
 }
 
 /* The account of the cursor; `count` when there is none, and 0 without a cursor. */
@@ -148,11 +147,9 @@ static int get_contact(struct request *rq) {
     struct whole whole;
     struct json_writer data;
     enum store_result result = read_whole(rq, request_segment(rq), &whole);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no contact with this id: GET /v2/contacts lists them.");
     if (result != STORE_OK)
-        return state_fail(rq, result);
+        return state_fail_absent(rq, result,
+                                 "There is no contact with this id: GET /v2/contacts lists them.");
     reply_start(rq, &data);
     inbox_write_contact_members(&data, &whole.contact);
     json_write_time_or_null(&data, "heldAt", whole.held_at);

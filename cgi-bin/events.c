@@ -25,19 +25,6 @@ static const struct field list_query[] = {
     {0},
 };
 
-static int reply_events(struct request *rq, const struct store_event_entry *events, size_t count,
-                        size_t limit) {
-    const size_t shown = count < limit ? count : limit;
-    struct json_writer data;
-    paging_start(rq, &data);
-    for (size_t i = 0; i < shown; i++) {
-        json_write_object(&data, NULL);
-        event_view_write(&data, &events[i]);
-        json_write_end(&data);
-    }
-    return paging_reply(rq, &data, count > limit ? events[shown - 1].id : NULL);
-}
-
 /* What is searched for is known by the beginning of its id; any other text is that of a message. */
 static void set_sought(struct store_event_filter *filter, const char *q) {
     if (!q || !*q)
@@ -52,8 +39,7 @@ static void set_sought(struct store_event_filter *filter, const char *q) {
 
 static int get_events(struct request *rq) {
     const struct query *query = &rq->query;
-    const size_t limit = paging_limit(rq);
-    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    struct store_page page;
     struct store_event_filter filter = {
         .state = query_get(query, "state").p,
         .type = query_get(query, "type").p,
@@ -63,23 +49,32 @@ static int get_events(struct request *rq) {
         .until = period_time(query_get(query, "until"), INT64_MAX),
     };
     struct store_event_entry *events;
+    struct json_writer data;
     size_t count;
     set_sought(&filter, query_get(query, "q").p);
-    if (paging_after(rq, "evt_", &page.after))
+    if (paging_page(rq, "evt_", &page))
         return -1;
     enum store_result result = store_list_user_events(
         rq->caller->store, rq->arena, rq->caller->user.id, &filter, &page, &events, &count);
-    return result == STORE_OK ? reply_events(rq, events, count, limit) : state_fail(rq, result);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const bool has_more = paging_has_more(rq, &count);
+    paging_start(rq, &data);
+    for (size_t i = 0; i < count; i++) {
+        json_write_object(&data, NULL);
+        event_view_write(&data, &events[i]);
+        json_write_end(&data);
+    }
+    return paging_reply(rq, &data, has_more ? events[count - 1].id : NULL);
 }
 
 static int get_event(struct request *rq) {
-    const char *id = request_segment(rq);
     struct store_event_entry event;
-    enum store_result result =
-        store_find_event(rq->caller->store, rq->arena, rq->caller->user.id, id, &event);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no such event; GET /v2/events lists them.");
-    return result == STORE_OK ? event_view_reply(rq, &event) : state_fail(rq, result);
+    enum store_result result = store_find_event(rq->caller->store, rq->arena, rq->caller->user.id,
+                                                request_segment(rq), &event);
+    if (result == STORE_OK)
+        return event_view_reply(rq, &event);
+    return state_fail_absent(rq, result, "There is no such event; GET /v2/events lists them.");
 }
 
 /* clang-format off */

@@ -6,12 +6,10 @@
 #include "store/event_replay.h"
 
 static int fail_replay(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no such event; GET /v2/events lists them.");
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "There is no webhook to deliver to; POST /v2/webhooks/config sets one.");
-    return state_fail(rq, result);
+    return state_fail_absent(rq, result, "There is no such event; GET /v2/events lists them.");
 }
 
 static int post_replay_one(struct request *rq) {

@@ -162,11 +162,6 @@ static int fail_code(struct request *rq) {
     return fail(rq, FORBIDDEN, "The code is wrong: check the clock of the device.");
 }
 
-static int reply_codes(struct request *rq, struct json_writer *data) {
-    json_write_end(data);
-    return reply_data(rq, json_written(data));
-}
-
 static int post_confirm(struct request *rq) {
     const struct caller *caller = rq->caller;
     struct store_factor factor;
@@ -184,34 +179,33 @@ static int post_confirm(struct request *rq) {
     const int64_t step = totp_find_step(secret, plain_code(rq, "code"), rq->now, factor.last_step);
     if (step < 0)
         return fail_code(rq);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     make_codes(rq, &data, &codes);
     request_release(rq); /* a view would hold an older state */
     enum store_result result = store_set_factor(caller->store, &caller->session, caller->user.id,
                                                 &factor, step, &codes, rq->now);
     if (result == STORE_CONFLICT)
         return fail_set(rq);
-    return result == STORE_OK ? reply_codes(rq, &data) : state_fail(rq, result);
+    return result == STORE_OK ? reply_object(rq, &data) : state_fail(rq, result);
 }
 
 /* --- POST /v2/factor/codes, DELETE /v2/factor --- */
 
 static int fail_unset(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "The member has no second factor: POST /v2/factor begins one.");
-    return state_fail(rq, result);
+    return state_fail_absent(rq, result,
+                             "The member has no second factor: POST /v2/factor begins one.");
 }
 
 static int post_codes(struct request *rq) {
     const struct caller *caller = rq->caller;
     struct store_recovery_codes codes;
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     make_codes(rq, &data, &codes);
     request_release(rq); /* a view would hold an older state */
     enum store_result result = store_replace_recovery_codes(caller->store, caller->user.id,
                                                             caller->session.member_id, &codes);
-    return result == STORE_OK ? reply_codes(rq, &data) : fail_unset(rq, result);
+    return result == STORE_OK ? reply_object(rq, &data) : fail_unset(rq, result);
 }
 
 static int delete_factor(struct request *rq) {

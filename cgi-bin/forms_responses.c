@@ -13,19 +13,18 @@ enum {
 
 /* The form that a request is about. */
 struct form {
-    struct request *rq;
     const char *flow_id;
     char account_id[ID_SIZE];
 };
 
 /* Finds the form. Returns 0, or -1 after failing the request. */
 static int find_form(struct request *rq, struct form *form) {
-    *form = (struct form){.rq = rq, .flow_id = request_segment(rq)};
+    form->flow_id = request_segment(rq);
     enum store_result result = store_find_form_account(rq->caller->store, rq->caller->user.id,
                                                        form->flow_id, form->account_id);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no such form; GET /v2/forms lists them.");
-    return result == STORE_OK ? 0 : state_fail(rq, result);
+    if (result == STORE_OK)
+        return 0;
+    return state_fail_absent(rq, result, "There is no such form; GET /v2/forms lists them.");
 }
 
 /* Reads the answer of a message. The platform sends it as a JSON text within a string. Absent when
@@ -62,32 +61,35 @@ static void write_answer(struct json_writer *out, struct arena *arena,
     json_write_end(out);
 }
 
-static int reply_json(struct form *form, const char *after) {
-    struct request *rq = form->rq;
-    const size_t limit = paging_limit(rq);
-    const struct store_page page = {after, limit + 1};
+static int reply_json(struct request *rq, const struct form *form, const struct store_page *page) {
     struct store_form_answer *answers;
+    struct json_writer data;
     size_t count;
     enum store_result result = store_list_form_answers(
-        rq->caller->store, rq->arena, form->account_id, form->flow_id, &page, &answers, &count);
+        rq->caller->store, rq->arena, form->account_id, form->flow_id, page, &answers, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const size_t shown = count < limit ? count : limit;
-    struct json_writer data;
+    const bool has_more = paging_has_more(rq, &count);
     paging_start(rq, &data);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < count; i++)
         write_answer(&data, rq->arena, &answers[i]);
-    return paging_reply(rq, &data, count > limit ? answers[shown - 1].message_id : NULL);
+    return paging_reply(rq, &data, has_more ? answers[count - 1].message_id : NULL);
 }
 
 /* --- CSV --- */
 
-/* Reads the answers page by page, so that memory and the view of the database stay small. */
+struct columns {
+    struct slice names[CSV_MOST_COLUMNS];
+    size_t count;
+};
+
+/* How far the answers have been read: page by page, so that memory and the view of the database
+ * stay small. */
 struct walk {
-    struct form *form;
-    struct arena arena; /* of one page */
+    const struct form *form;
+    struct columns *columns;
     char after[ID_SIZE];
-    struct store_form_answer *answers;
+    struct store_form_answer *answers; /* of the page */
     size_t count;
     bool is_over;
 };
@@ -97,36 +99,21 @@ static void set_after(struct walk *walk, const char *id) {
     memcpy(walk->after, id, strlen(id) + 1);
 }
 
-static void start_walk(struct walk *walk, struct form *form, const char *after) {
-    const struct arena *arena = form->rq->arena;
-    *walk = (struct walk){.form = form};
-    arena_init(&walk->arena, arena->cap, arena->exhausted);
-    set_after(walk, after ? after : "msg_~");
-}
-
-/* Reads the next page; false after the last one, with `*result` not STORE_OK on failure. */
-static bool next_page(struct walk *walk, enum store_result *result) {
-    struct form *form = walk->form;
+/* Reads the next page; it is empty on failure. */
+static enum store_result read_page(struct request *rq, struct arena *arena, struct walk *walk) {
     const struct store_page page = {walk->after, CSV_PAGE};
-    *result = STORE_OK;
-    arena_reset(&walk->arena);
-    if (walk->is_over)
-        return false;
-    state_hold_view(form->rq);
-    *result = store_list_form_answers(form->rq->caller->store, &walk->arena, form->account_id,
-                                      form->flow_id, &page, &walk->answers, &walk->count);
-    request_release(form->rq);
-    walk->is_over = walk->count < CSV_PAGE;
-    if (*result != STORE_OK || !walk->count)
-        return false;
-    set_after(walk, walk->answers[walk->count - 1].message_id);
-    return true;
-}
-
-struct columns {
-    struct slice names[CSV_MOST_COLUMNS];
     size_t count;
-};
+    state_hold_view(rq);
+    enum store_result result =
+        store_list_form_answers(rq->caller->store, arena, walk->form->account_id,
+                                walk->form->flow_id, &page, &walk->answers, &count);
+    request_release(rq);
+    walk->count = result == STORE_OK ? count : 0;
+    walk->is_over = walk->count < CSV_PAGE;
+    if (walk->count)
+        set_after(walk, walk->answers[walk->count - 1].message_id);
+    return result;
+}
 
 static bool has_column(const struct columns *columns, struct slice name) {
     for (size_t i = 0; i < columns->count; i++)
@@ -135,26 +122,29 @@ static bool has_column(const struct columns *columns, struct slice name) {
     return false;
 }
 
-static void add_columns(struct columns *columns, struct walk *walk, struct json response) {
+/* Adds the keys of an answer, which `scratch` holds. */
+static void add_columns(struct request *rq, struct columns *columns, struct arena *scratch,
+                        struct json response) {
     for (struct json i = json_first(response); json_is(i) && columns->count < CSV_MOST_COLUMNS;
          i = json_next(i)) {
-        const struct slice name = json_name(i, &walk->arena);
+        const struct slice name = json_name(i, scratch);
         if (!has_column(columns, name))
-            columns->names[columns->count++] =
-                (struct slice){arena_copy(walk->form->rq->arena, name), name.n};
+            columns->names[columns->count++] = (struct slice){arena_copy(rq->arena, name), name.n};
     }
 }
 
 /* Collects the keys of the newest answers, in the order in which they are found. */
-static enum store_result find_columns(struct form *form, const char *after,
-                                      struct columns *columns) {
-    struct walk walk;
-    enum store_result result;
-    start_walk(&walk, form, after);
-    for (size_t seen = 0; seen < CSV_SURVEYED && next_page(&walk, &result); seen += walk.count)
+static enum store_result find_columns(struct request *rq, struct walk walk) {
+    struct arena arena;
+    enum store_result result = STORE_OK;
+    arena_init(&arena, rq->arena->cap, rq->arena->exhausted);
+    for (size_t seen = 0; seen < CSV_SURVEYED && !walk.is_over; seen += CSV_PAGE) {
+        arena_reset(&arena);
+        result = read_page(rq, &arena, &walk);
         for (size_t i = 0; i < walk.count; i++)
-            add_columns(columns, &walk, read_response(&walk.arena, walk.answers[i].body));
-    arena_free(&walk.arena);
+            add_columns(rq, walk.columns, &arena, read_response(&arena, walk.answers[i].body));
+    }
+    arena_free(&arena);
     return result;
 }
 
@@ -226,39 +216,26 @@ static void add_answer(struct buffer *line, const struct columns *columns, struc
     csv_end(line);
 }
 
-/* Writes all pages. The status is sent already, so a failure becomes the last line. */
-static int write_pages(struct form *form, const char *after, const struct columns *columns) {
-    struct walk walk;
-    enum store_result result;
-    int failed = 0;
-    start_walk(&walk, form, after);
-    while (!failed && next_page(&walk, &result)) {
-        struct buffer lines = buffer_in(&walk.arena);
-        for (size_t i = 0; i < walk.count; i++)
-            add_answer(&lines, columns, &walk.arena, &walk.answers[i]);
-        failed = reply_more(form->rq, buffer_slice(&lines));
-    }
-    arena_free(&walk.arena);
-    if (failed || result == STORE_OK)
-        return 0;
-    reply_more(form->rq, SLICE("#ERROR: the list is incomplete; request it again\r\n"));
-    return state_fail(form->rq, result);
+static enum store_result add_page(struct request *rq, void *list, struct buffer *lines,
+                                  bool *more) {
+    struct walk *walk = list;
+    enum store_result result = read_page(rq, lines->arena, walk);
+    for (size_t i = 0; i < walk->count; i++)
+        add_answer(lines, walk->columns, lines->arena, &walk->answers[i]);
+    *more = !walk->is_over;
+    return result;
 }
 
-static int reply_csv(struct form *form, const char *after) {
-    struct request *rq = form->rq;
-    struct columns *columns = arena_alloc(rq->arena, sizeof *columns);
-    columns->count = 0;
-    enum store_result result = find_columns(form, after, columns);
+static int reply_csv(struct request *rq, const struct form *form, const char *after) {
+    struct buffer head = buffer_in(rq->arena);
+    struct walk walk = {.form = form, .columns = arena_alloc(rq->arena, sizeof *walk.columns)};
+    walk.columns->count = 0;
+    set_after(&walk, after ? after : "msg_~");
+    enum store_result result = find_columns(rq, walk);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    struct buffer header = buffer_in(rq->arena);
-    add_header(&header, columns);
-    reply_header(rq, "Content-Disposition", "attachment; filename=\"responses.csv\"");
-    if (reply_stream(rq, 200, "text/csv; charset=utf-8; header=present", -1) || rq->head ||
-        reply_more(rq, buffer_slice(&header)))
-        return 0;
-    return write_pages(form, after, columns);
+    add_header(&head, walk.columns);
+    return paging_reply_csv(rq, "responses", buffer_slice(&head), add_page, &walk);
 }
 
 static const char *const formats[] = {"json", "csv", NULL};
@@ -271,11 +248,12 @@ static const struct field responses_query[] = {
 
 static int get_responses(struct request *rq) {
     struct form form;
-    const char *after;
-    if (paging_after(rq, "msg_", &after) || find_form(rq, &form))
+    struct store_page page;
+    if (paging_page(rq, "msg_", &page) || find_form(rq, &form))
         return -1;
-    return slice_equal(query_get(&rq->query, "format"), SLICE("csv")) ? reply_csv(&form, after)
-                                                                      : reply_json(&form, after);
+    return slice_equal(query_get(&rq->query, "format"), SLICE("csv"))
+               ? reply_csv(rq, &form, page.after)
+               : reply_json(rq, &form, &page);
 }
 
 /* clang-format off */

@@ -14,8 +14,9 @@
 #include "store/retention.h"
 #include "web/reply.h"
 
-static int fail_contact(struct request *rq) {
-    return fail(rq, NOT_FOUND, "There is no contact with this id: GET /v2/contacts lists them.");
+static int fail_contact(struct request *rq, enum store_result result) {
+    return state_fail_absent(rq, result,
+                             "There is no contact with this id: GET /v2/contacts lists them.");
 }
 
 /* --- /v2/contacts/:contactId/block --- */
@@ -42,13 +43,11 @@ static int change_blocks(struct request *rq, const char *phone_number_id,
                                       .now = rq->now};
     request_release(rq); /* a view would hold an older state */
     enum store_result result = change(rq->caller->store, rq->arena, &block);
-    if (result == STORE_NOT_FOUND)
-        return fail_contact(rq);
     if (result == STORE_CONFLICT)
         return fail(rq, NOT_FOUND,
                     "The contact's account has no line with this phoneNumberId: "
                     "GET /v2/lines lists them.");
-    return result == STORE_OK ? reply_blocks(rq, block.contact_id) : state_fail(rq, result);
+    return result == STORE_OK ? reply_blocks(rq, block.contact_id) : fail_contact(rq, result);
 }
 
 static const struct field block_fields[] = {
@@ -86,10 +85,7 @@ static const struct field read_fields[] = {
 };
 
 static int fail_up_to(struct request *rq) {
-    struct issues issues;
-    request_start_issues(rq, &issues);
-    issues_add(&issues, "upTo", "invalid_value", "must be the id of a message of this thread");
-    return fail_on_issues(rq, &issues);
+    return fail_on_issue(rq, "upTo", "invalid_value", "must be the id of a message of this thread");
 }
 
 static int post_read(struct request *rq) {
@@ -210,7 +206,7 @@ static int set_hold(struct request *rq, bool is_held) {
     struct json_writer data;
     enum store_result result = store_hold_contact(rq->caller->store, &hold);
     if (result != STORE_OK)
-        return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
+        return fail_contact(rq, result);
     reply_start(rq, &data);
     json_write_time_or_null(&data, "heldAt", hold.held_at);
     return reply_object(rq, &data);
@@ -243,15 +239,12 @@ static int reply_erasure(struct request *rq, const struct store_erasure *erasure
 /* Fails for a contact that is not confirmed, or is not there. */
 static int fail_confirm(struct request *rq, const char *id) {
     struct contact contact;
-    struct issues issues;
     enum store_result result =
         store_find_contact(rq->caller->store, rq->arena, &rq->caller->view, id, &contact);
     if (result != STORE_OK)
-        return result == STORE_NOT_FOUND ? fail_contact(rq) : state_fail(rq, result);
-    request_start_issues(rq, &issues);
-    issues_add(&issues, "confirm", "invalid_value",
-               "must be the contact's id: an erasure cannot be undone");
-    return fail_on_issues(rq, &issues);
+        return fail_contact(rq, result);
+    return fail_on_issue(rq, "confirm", "invalid_value",
+                         "must be the contact's id: an erasure cannot be undone");
 }
 
 static int post_erase(struct request *rq) {
@@ -263,12 +256,10 @@ static int post_erase(struct request *rq) {
     request_release(rq); /* a view would hold an older state */
     enum store_result result =
         store_erase_contact(store, rq->arena, rq->caller->user.id, id, rq->now, &erasure);
-    if (result == STORE_NOT_FOUND)
-        return fail_contact(rq);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "This contact is on hold: DELETE /v2/contacts/:contactId/hold ends that.");
-    return result == STORE_OK ? reply_erasure(rq, &erasure) : state_fail(rq, result);
+    return result == STORE_OK ? reply_erasure(rq, &erasure) : fail_contact(rq, result);
 }
 
 /* --- POST /v2/contacts/:contactId/export --- */
@@ -305,10 +296,8 @@ static int post_export(struct request *rq) {
     struct store_export export;
     enum store_result result =
         store_find_export(store, rq->arena, rq->caller->user.id, request_segment(rq), &export);
-    if (result == STORE_NOT_FOUND)
-        return fail_contact(rq);
     if (result != STORE_OK)
-        return state_fail(rq, result);
+        return fail_contact(rq, result);
     request_release(rq); /* a view would hold an older state */
     return trail_leave(rq, store, export.contact_id) ? -1 : stream_export(rq, &export);
 }

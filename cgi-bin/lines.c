@@ -34,9 +34,8 @@ static int get_lines(struct request *rq) {
 /* --- one line --- */
 
 static int fail_line(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no line with this id: GET /v2/lines lists them.");
-    return state_fail(rq, result);
+    return state_fail_absent(rq, result,
+                             "There is no line with this id: GET /v2/lines lists them.");
 }
 
 static int get_line(struct request *rq) {
@@ -90,12 +89,9 @@ static int read_change(struct request *rq, struct line_change *change) {
 }
 
 static int fail_primary(struct request *rq) {
-    struct issues issues;
-    request_start_issues(rq, &issues);
-    issues_add(&issues, "isPrimary", "invalid_value",
-               "must be left out: an archived line cannot be the primary one; bring it back with "
-               "isArchived false");
-    return fail_on_issues(rq, &issues);
+    return fail_on_issue(rq, "isPrimary", "invalid_value",
+                         "must be left out: an archived line cannot be the primary one; bring it "
+                         "back with isArchived false");
 }
 
 static int patch_line(struct request *rq) {

@@ -47,10 +47,10 @@ static void write_lines(struct json_writer *w, const struct me *me) {
     json_write_end(w);
 }
 
-static struct slice write_me(struct arena *arena, const struct me *me) {
+static int reply_me(struct request *rq, const struct me *me) {
     const struct store_account *account = default_account(me);
     struct json_writer w;
-    json_write_start_object(&w, arena);
+    reply_start(rq, &w);
     json_write_object(&w, "user");
     json_write_text(&w, "id", me->user->id);
     json_write_text(&w, "email", me->user->email);
@@ -62,7 +62,7 @@ static struct slice write_me(struct arena *arena, const struct me *me) {
     account_view_write(&w, me->accounts, me->account_count);
     write_lines(&w, me);
     json_write_text(&w, "defaultPhoneNumberId", default_phone_number_id(me));
-    return json_written(&w);
+    return reply_object(rq, &w);
 }
 
 static int get_me(struct request *rq) {
@@ -73,9 +73,7 @@ static int get_me(struct request *rq) {
     enum store_result result = store_list_lines(
         caller->store, rq->arena, &(struct line_filter){&caller->view, .is_without_archived = true},
         &me.lines, &me.line_count);
-    if (result != STORE_OK)
-        return state_fail(rq, result);
-    return reply_data(rq, write_me(rq->arena, &me));
+    return result == STORE_OK ? reply_me(rq, &me) : state_fail(rq, result);
 }
 
 /* clang-format off */

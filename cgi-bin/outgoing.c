@@ -22,16 +22,6 @@ static const struct field list_query[] = {
     {0},
 };
 
-static int reply_rows(struct request *rq, const struct store_outgoing *rows, size_t count,
-                      size_t limit) {
-    const size_t shown = count < limit ? count : limit;
-    struct json_writer data;
-    paging_start(rq, &data);
-    for (size_t i = 0; i < shown; i++)
-        outgoing_json_write(&data, &rows[i]);
-    return paging_reply(rq, &data, count > limit ? rows[shown - 1].id : NULL);
-}
-
 /* Finds the line of the query, also an archived one: its rows stay. `*id` NULL: there is none in
  * the query. Returns 0, or -1 after failing the request. */
 static int find_line(struct request *rq, const char **id) {
@@ -56,16 +46,22 @@ static int get_rows(struct request *rq) {
     struct store_outgoing_filter filter = {.view = &rq->caller->view,
                                            .state = query_get(&rq->query, "state").p};
     const struct slice to = query_get(&rq->query, "to");
-    const size_t limit = paging_limit(rq);
-    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    struct store_page page;
     struct store_outgoing *rows;
+    struct json_writer data;
     size_t count;
-    if (paging_after(rq, "out_", &page.after) || find_line(rq, &filter.line_id))
+    if (paging_page(rq, "out_", &page) || find_line(rq, &filter.line_id))
         return -1;
     filter.recipient = to.p ? recipient_stored(rq->arena, to) : NULL;
     enum store_result result =
         store_list_outgoing(rq->caller->store, rq->arena, &filter, &page, &rows, &count);
-    return result == STORE_OK ? reply_rows(rq, rows, count, limit) : state_fail(rq, result);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const bool has_more = paging_has_more(rq, &count);
+    paging_start(rq, &data);
+    for (size_t i = 0; i < count; i++)
+        outgoing_json_write(&data, &rows[i]);
+    return paging_reply(rq, &data, has_more ? rows[count - 1].id : NULL);
 }
 
 static int write_row(struct request *rq, const struct store_outgoing *row) {
@@ -80,13 +76,13 @@ static int reply_row(struct request *rq, const char *id, enum store_result resul
     struct store_outgoing row;
     if (result == STORE_OK)
         result = store_find_outgoing(rq->caller->store, rq->arena, &rq->caller->view, id, &row);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no such send; GET /v2/outgoing lists them.");
+    if (result == STORE_OK)
+        return write_row(rq, &row);
     if (result == STORE_CONFLICT)
         return fail(rq, CONFLICT,
                     "The send is not queued any more, so it cannot be cancelled; GET "
                     "/v2/outgoing/:outgoingId has its state.");
-    return result == STORE_OK ? write_row(rq, &row) : state_fail(rq, result);
+    return state_fail_absent(rq, result, "There is no such send; GET /v2/outgoing lists them.");
 }
 
 static int get_row(struct request *rq) {

@@ -355,14 +355,14 @@ static int get_usage(struct request *rq) {
     enum store_result result =
         line_id ? store_find_line_by_id(store, rq->arena, &rq->caller->view, line_id, &line)
                 : STORE_OK;
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no such line; lineId is an `id` of phoneNumbers in "
-                    "GET /v2/me.");
     if (result == STORE_OK)
         result =
             store_sum_usage(store, user_id, line_id, first_hour(&days), 24, periods, days.count);
-    return result == STORE_OK ? reply_usage(rq, &days, periods) : state_fail(rq, result);
+    if (result == STORE_OK)
+        return reply_usage(rq, &days, periods);
+    return state_fail_absent(rq, result,
+                             "There is no such line; lineId is an `id` of phoneNumbers in "
+                             "GET /v2/me.");
 }
 
 /* --- GET /v2/requests --- */
@@ -423,7 +423,7 @@ static int get_requests(struct request *rq) {
     if (after && after[1 + strspn(after + 1, "0123456789")])
         return paging_fail(rq);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_bool(&data, "isRecorded", request_log_is_kept());
     json_write_array(&data, "items");
     next = write_records(rq, &data, after ? strtoull(after + 1, NULL, 10) : UINT64_MAX);

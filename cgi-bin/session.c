@@ -217,20 +217,12 @@ static int post_join(struct request *rq) {
     return store ? join_by_invitation(rq, store) : -1;
 }
 
-static int check_email(struct request *rq) {
-    struct issues issues;
-    request_start_issues(rq, &issues);
-    if (!json_is(json_get(rq->json, "email")))
-        issues_add(&issues, "email", "required", "is required with a password");
-    return fail_on_issues(rq, &issues);
-}
-
 static int post_session(struct request *rq) {
     bool has_link = json_is(json_get(rq->json, "link"));
     if (session_is_foreign(rq))
         return fail(rq, FORBIDDEN, "A page of another origin cannot log in; use /dashboard/.");
-    if (!has_link && check_email(rq))
-        return -1;
+    if (!has_link && !json_is(json_get(rq->json, "email")))
+        return fail_on_issue(rq, "email", "required", "is required with a password");
     struct store *store = state_store(rq, INTERNAL);
     if (!store)
         return -1;
@@ -256,10 +248,8 @@ static int end_session(struct request *rq, const char *id) {
     const struct caller *caller = rq->caller;
     enum store_result result =
         store_delete_session(caller->store, caller->user.id, caller->session.member_id, id);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no such session; see GET /v2/sessions.");
     if (result != STORE_OK)
-        return state_fail(rq, result);
+        return state_fail_absent(rq, result, "There is no such session; see GET /v2/sessions.");
     if (strcmp(id, caller->session.id) == 0)
         session_clear_cookie(rq);
     return reply_ended(rq, 1);

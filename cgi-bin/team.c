@@ -23,9 +23,8 @@ static int list_tokens(struct request *rq, struct store_scoped_token **list, siz
 }
 
 static int fail_token(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no token with this id: GET /v2/tokens lists them.");
-    return state_fail(rq, result);
+    return state_fail_absent(rq, result,
+                             "There is no token with this id: GET /v2/tokens lists them.");
 }
 
 /* --- GET /v2/tokens --- */
@@ -125,10 +124,6 @@ static int post_token(struct request *rq) {
 
 /* --- PATCH and DELETE /v2/tokens/:tokenId --- */
 
-static const char *token_id(struct request *rq) {
-    return request_segment(rq);
-}
-
 static int reply_changed(struct request *rq) {
     struct store_scoped_token *tokens;
     size_t count;
@@ -175,15 +170,15 @@ static int patch_token(struct request *rq) {
     if (read_change(rq, &change))
         return -1;
     request_release(rq); /* the answer reads what is written */
-    enum store_result result =
-        store_change_scoped_token(caller->store, rq->arena, &caller->view, token_id(rq), &change);
+    enum store_result result = store_change_scoped_token(caller->store, rq->arena, &caller->view,
+                                                         request_segment(rq), &change);
     return result == STORE_OK ? reply_changed(rq) : fail_token(rq, result);
 }
 
 static int delete_token(struct request *rq) {
     const struct caller *caller = rq->caller;
     enum store_result result =
-        store_delete_scoped_token(caller->store, rq->arena, &caller->view, token_id(rq));
+        store_delete_scoped_token(caller->store, rq->arena, &caller->view, request_segment(rq));
     return result == STORE_OK ? reply_data(rq, SLICE("{\"revoked\":true}"))
                               : fail_token(rq, result);
 }

@@ -18,8 +18,7 @@ static const struct field list_query[] = {
     {.name = "waiting", .type = FIELD_STRING, .values = booleans},
     {.name = "failed", .type = FIELD_STRING, .values = booleans},
     {.name = "assignee", .type = FIELD_STRING},
-    {.name = "limit", .type = FIELD_INTEGER, .min = 1, .max = PAGING_MOST},
-    {.name = "after", .type = FIELD_STRING},
+    PAGING_FIELDS,
     {0},
 };
 
@@ -116,10 +115,9 @@ static int get_threads(struct request *rq) {
     enum store_result result =
         line_id ? store_find_line_by_id(rq->caller->store, rq->arena, filter.view, line_id, &line)
                 : STORE_OK;
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no line with this lineId: GET /v2/lines lists them.");
     if (result != STORE_OK)
-        return state_fail(rq, result);
+        return state_fail_absent(rq, result,
+                                 "There is no line with this lineId: GET /v2/lines lists them.");
     return q.n ? list_found(rq, &filter, q.p) : list_ordered(rq, &filter);
 }
 
@@ -129,9 +127,10 @@ static int get_threads(struct request *rq) {
 static int find_thread(struct request *rq, struct inbox_thread *thread) {
     enum store_result result = inbox_find_thread(rq->caller->store, rq->arena, &rq->caller->view,
                                                  request_segment(rq), thread);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no thread with this id: GET /v2/threads lists them.");
-    return result == STORE_OK ? 0 : state_fail(rq, result);
+    if (result == STORE_OK)
+        return 0;
+    return state_fail_absent(rq, result,
+                             "There is no thread with this id: GET /v2/threads lists them.");
 }
 
 static int get_thread(struct request *rq) {
@@ -419,12 +418,10 @@ static int get_message(struct request *rq) {
     size_t count;
     struct json_writer data;
     enum store_result result = find_message(rq, &message);
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND, "There is no message with this wamid.");
     if (result == STORE_OK)
         result = store_list_statuses(rq->caller->store, rq->arena, message.id, &statuses, &count);
     if (result != STORE_OK)
-        return state_fail(rq, result);
+        return state_fail_absent(rq, result, "There is no message with this wamid.");
     reply_start(rq, &data);
     inbox_write_message_members(&data, &message);
     write_statuses(&data, statuses, count);

@@ -13,41 +13,32 @@
 
 /* --- the list --- */
 
-static const struct field list_query[] = {
-    PAGING_FIELDS,
-    {0},
-};
-
-static int reply_webhooks(struct request *rq, const struct store_webhook *webhooks, size_t count,
-                          size_t limit) {
-    const size_t shown = count < limit ? count : limit;
-    struct json_writer data;
-    paging_start(rq, &data);
-    for (size_t i = 0; i < shown; i++)
-        if (webhook_view_write(rq, &data, NULL, &webhooks[i]))
-            return -1;
-    return paging_reply(rq, &data, count > limit ? webhooks[shown - 1].id : NULL);
-}
+static const struct field list_query[] = {PAGING_FIELDS, {0}};
 
 static int get_webhooks(struct request *rq) {
-    const size_t limit = paging_limit(rq);
-    struct store_page page = {.limit = limit + 1}; /* one more: whether others follow */
+    struct store_page page;
     struct store_webhook *webhooks;
+    struct json_writer data;
     size_t count;
-    if (paging_after(rq, "whk_", &page.after))
+    if (paging_page(rq, "whk_", &page))
         return -1;
     enum store_result result = store_list_webhooks(rq->caller->store, rq->arena,
                                                    rq->caller->user.id, &page, &webhooks, &count);
-    return result == STORE_OK ? reply_webhooks(rq, webhooks, count, limit) : state_fail(rq, result);
+    if (result != STORE_OK)
+        return state_fail(rq, result);
+    const bool has_more = paging_has_more(rq, &count);
+    paging_start(rq, &data);
+    for (size_t i = 0; i < count; i++)
+        if (webhook_view_write(rq, &data, NULL, &webhooks[i]))
+            return -1;
+    return paging_reply(rq, &data, has_more ? webhooks[count - 1].id : NULL);
 }
 
 /* --- one webhook --- */
 
 static int fail_webhook(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no webhook with this id: GET /v2/webhooks lists them.");
-    return state_fail(rq, result);
+    return state_fail_absent(rq, result,
+                             "There is no webhook with this id: GET /v2/webhooks lists them.");
 }
 
 static int find_webhook(struct request *rq, const char *id, struct store_webhook *webhook) {
@@ -82,16 +73,14 @@ static int get_webhook(struct request *rq) {
 static int verify(struct request *rq, const struct store_webhook *present,
                   const struct webhook_input *input) {
     const char *url = input->change.sets_url ? input->change.url : present->url, *reason;
-    struct issues issues;
     if (!input->verify_token.p)
         return 0;
     if (verify_url(rq, url, input->verify_token, &reason))
         return -1;
     if (!reason)
         return 0;
-    request_start_issues(rq, &issues);
-    issues_add(&issues, "url", "invalid_value", "could not be verified: %s", reason);
-    return fail_on_issues(rq, &issues);
+    return fail_on_issue(rq, "url", "invalid_value",
+                         arena_printf(rq->arena, "could not be verified: %s", reason));
 }
 
 /* Makes the webhook, unless an earlier request with the same Idempotency-Key has made it. */
