@@ -64,15 +64,35 @@ static struct slice replace_pages(struct request *rq, struct slice body, struct 
     return finish_links(rq, body, answer, splice_paging(rq->arena, answer, &change));
 }
 
-/* Rewrites an answer, which is a JSON object; `body`: its bytes. */
-typedef struct slice rewriting(struct request *rq, const struct graph_node *node,
-                               const struct graph_outcome *outcome, struct slice body,
-                               struct json answer);
+/* Shows the caller's callbacks in the answer (graph_callbacks.h), which is then `*body`, and reads
+ * it. False: it is no JSON object, and so has no links. */
+static bool read_answer(struct request *rq, const struct graph_node *node,
+                        const struct graph_outcome *outcome, struct slice *body,
+                        struct json *answer) {
+    struct json_error error;
+    *body = outcome->relayed.answer.body;
+    if (node->kind & (GRAPH_PHONE | GRAPH_WABA))
+        *body = graph_show_callbacks(rq, node, *body);
+    return body->p && json_read(rq->arena, *body, answer, &error) == 0 &&
+           json_type(*answer) == JSON_OBJECT;
+}
 
+/* Lists: links to other pages lead to the gateway, with the version of the request, and with the
+ * API token if it stands in the query of the request. */
+static struct slice rewrite_pages(struct request *rq, const struct graph_node *node,
+                                  const struct graph_outcome *outcome) {
+    struct slice body;
+    struct json answer;
+    return read_answer(rq, node, outcome, &body, &answer) ? replace_pages(rq, body, answer) : body;
+}
+
+/* The same for templates, whose flows are stored (template_flows.h). */
 static struct slice rewrite_templates(struct request *rq, const struct graph_node *node,
-                                      const struct graph_outcome *outcome, struct slice body,
-                                      struct json answer) {
-    (void)node;
+                                      const struct graph_outcome *outcome) {
+    struct slice body;
+    struct json answer;
+    if (!read_answer(rq, node, outcome, &body, &answer))
+        return body;
     template_flows_save(rq, outcome->account, json_get(answer, "data"));
     return replace_pages(rq, body, answer);
 }
@@ -86,46 +106,17 @@ static const char *media_url(struct request *rq, const struct graph_node *node,
     return signed_url_make(rq->arena, rq->config->public_url, &url, outcome->token);
 }
 
+/* Objects: the URL of a media object becomes a signed URL of the gateway (signed_url.h). */
 static struct slice rewrite_object(struct request *rq, const struct graph_node *node,
-                                   const struct graph_outcome *outcome, struct slice body,
-                                   struct json answer) {
+                                   const struct graph_outcome *outcome) {
+    struct slice body;
+    struct json answer;
+    if (!read_answer(rq, node, outcome, &body, &answer))
+        return body;
     if (json_type(json_get(answer, "url")) != JSON_STRING)
         return replace_pages(rq, body, answer);
     const char *ours = media_url(rq, node, outcome);
     return finish_links(rq, body, answer, splice_media_url(rq->arena, answer, ours));
-}
-
-/* Shows the caller's callbacks in the answer (graph_callbacks.h), and rewrites it (NULL: its pages
- * alone); one that is no JSON object has no links. */
-static struct slice rewrite(struct request *rq, const struct graph_node *node,
-                            const struct graph_outcome *outcome, rewriting *own) {
-    struct json answer;
-    struct json_error error;
-    struct slice body = outcome->relayed.answer.body;
-    if (node->kind & (GRAPH_PHONE | GRAPH_WABA))
-        body = graph_show_callbacks(rq, node, body);
-    if (!body.p || json_read(rq->arena, body, &answer, &error) || json_type(answer) != JSON_OBJECT)
-        return body;
-    return own ? own(rq, node, outcome, body, answer) : replace_pages(rq, body, answer);
-}
-
-/* Lists: links to other pages lead to the gateway, with the version of the request, and with the
- * API token if it stands in the query of the request. */
-static struct slice graph_rewrite_pages(struct request *rq, const struct graph_node *node,
-                                        const struct graph_outcome *outcome) {
-    return rewrite(rq, node, outcome, NULL);
-}
-
-/* The same for templates, whose flows are stored (template_flows.h). */
-static struct slice graph_rewrite_templates(struct request *rq, const struct graph_node *node,
-                                            const struct graph_outcome *outcome) {
-    return rewrite(rq, node, outcome, rewrite_templates);
-}
-
-/* Objects: the URL of a media object becomes a signed URL of the gateway (signed_url.h). */
-static struct slice graph_rewrite_object(struct request *rq, const struct graph_node *node,
-                                         const struct graph_outcome *outcome) {
-    return rewrite(rq, node, outcome, rewrite_object);
 }
 
 /* --- objects --- */
@@ -179,7 +170,7 @@ static struct slice object_body(struct request *rq, const struct graph_node *nod
     struct graph_answer *answer = &outcome->relayed.answer;
     struct store_media_copy copy;
     if (answer->status < 300)
-        return graph_rewrite_object(rq, node, outcome);
+        return rewrite_object(rq, node, outcome);
     if (!*rq->config->media_archive || !(node->kind & GRAPH_MEDIA) ||
         !graph_is_elsewhere(rq, answer))
         return answer->body;
@@ -327,8 +318,8 @@ enum {
 #define DESTRUCTIVE .action = GRAPH_DESTRUCTIVE
 
 /* The links in answers that become links to the gateway. */
-#define PAGES     .rewrite = graph_rewrite_pages
-#define TEMPLATES .rewrite = graph_rewrite_templates
+#define PAGES     .rewrite = rewrite_pages
+#define TEMPLATES .rewrite = rewrite_templates
 #define OBJECT    graph_get_object
 
 static int post_phone(struct request *rq, const struct graph_node *node);
@@ -482,15 +473,14 @@ static int post_phone(struct request *rq, const struct graph_node *node) {
  * token, and passes the request on to that. */
 static int post_upload(struct request *rq, const struct graph_node *node) {
     struct graph_node app = {.kind = node->kind, .id = "app"};
-    const struct graph_relay own = {.method = "GET", .path = "app", .query = SLICE("fields=id")};
-    struct graph_relay relay = own;
+    struct graph_relay own = {.method = "GET", .path = "app", .query = SLICE("fields=id")};
     struct graph_outcome outcome;
     struct json answer;
     struct json_error error;
     if (selector_list(rq, &app.accounts, &app.count))
         return -1;
     app.count = 1;
-    if (graph_ask(rq, &app, &relay, &outcome))
+    if (graph_ask(rq, &app, &own, &outcome))
         return -1;
     const struct graph_answer *named = &outcome.relayed.answer;
     if (named->status > 299)
@@ -498,10 +488,7 @@ static int post_upload(struct request *rq, const struct graph_node *node) {
     if (json_read(rq->arena, named->body, &answer, &error) ||
         !(app.id = json_text(json_get(answer, "id"), rq->arena)))
         return fail(rq, BAD_GATEWAY, "The platform did not name the application of the account.");
-    relay = graph_outgoing(rq, &app);
-    return graph_ask(rq, &app, &relay, &outcome)
-               ? -1
-               : graph_reply(rq, &outcome, outcome.relayed.answer.body);
+    return graph_forward(rq, &app);
 }
 
 /* --- from a request to its edge --- */
