@@ -32,11 +32,45 @@ static ssize_t read_body(void *context, void *bytes, size_t n) {
     return is_cut ? -1 : got;
 }
 
-static int fail_cut(struct request *rq) {
+/* A body that is passed on. */
+struct passing {
+    struct request *rq;
+    struct graph_parts parts; /* of a form */
+    struct form_copy copy;    /* of a form */
+    struct slice ahead; /* of the copy: the bytes that were read before the platform was called */
+    bool is_broken;     /* the body cannot be read, is too large, or is refused */
+};
+
+static struct passing *start_passing(struct request *rq) {
+    struct passing *passing = arena_alloc(rq->arena, sizeof *passing);
+    passing->rq = rq;
+    return passing;
+}
+
+/* An earlier failure, such as that of a part, stays. */
+static int fail_broken(const struct passing *passing) {
+    struct request *rq = passing->rq;
+    if (passing->copy.error)
+        return fail(rq, INVALID, "%s", passing->copy.error);
     return fail(rq, INVALID,
                 "The body has not the %" PRId64 " bytes that Content-Length announced; send it "
                 "again.",
                 rq->content_length);
+}
+
+/* Passes the body on with the token of the node's account, and replies with the answer. */
+static int pass_on(struct passing *passing, const struct graph_node *node,
+                   struct graph_relay *relay, const struct graph_source *source) {
+    struct request *rq = passing->rq;
+    struct graph_outcome outcome = {.account = node->accounts};
+    const struct graph_answer *answer = &outcome.relayed.answer;
+    relay->token = outcome.token = state_account_token(rq, outcome.account);
+    if (!relay->token)
+        return -1;
+    upstream_relay(rq, relay, source, &outcome.relayed);
+    if (answer->status)
+        return graph_reply(rq, &outcome, answer->body);
+    return passing->is_broken ? fail_broken(passing) : graph_fail_unanswered(rq, relay, answer);
 }
 
 /* --- POST /PHONE/media --- */
@@ -44,15 +78,6 @@ static int fail_cut(struct request *rq) {
 /* What is read of a form before the platform is called: a form that is not longer is checked whole
  * before. */
 enum { AHEAD = 64 * 1024 };
-
-/* An upload in progress. */
-struct passing {
-    struct request *rq;
-    struct graph_parts parts;
-    struct form_copy copy;
-    struct slice ahead; /* of the copy: the bytes that were read before the platform was called */
-    bool is_broken;     /* the form cannot be read, or is refused */
-};
 
 /* Reads the next bytes of the copy that the platform gets. A refusal ends the transfer, so that the
  * platform gets no complete request. */
@@ -63,14 +88,6 @@ static ssize_t read_copy(void *context, void *bytes, size_t n) {
     ssize_t got = form_copy_read(&passing->copy, bytes, n);
     passing->is_broken = got < 0;
     return got;
-}
-
-/* An earlier failure, such as that of a part, stays. */
-static int fail_broken(const struct passing *passing) {
-    struct request *rq = passing->rq;
-    if (passing->copy.error)
-        return fail(rq, INVALID, "%s", passing->copy.error);
-    return fail_cut(rq);
 }
 
 /* Begins to read the form. */
@@ -97,26 +114,15 @@ static int begin(struct passing *passing) {
 }
 
 /* Passes the form on while it arrives: its file may come first. */
-static int pass_on(struct request *rq, const struct graph_node *node) {
-    struct graph_outcome outcome = {.account = node->accounts};
-    struct passing *passing = arena_alloc(rq->arena, sizeof *passing);
-    passing->rq = rq;
+static int pass_form_on(struct request *rq, const struct graph_node *node) {
+    struct passing *passing = start_passing(rq);
     if (begin(passing))
         return -1;
     struct graph_relay relay = graph_outgoing(rq, node);
     const struct graph_source source = {
         .size = passing->copy.size, .read = read_copy, .context = passing};
     relay.content_type = passing->copy.content_type;
-    relay.token = outcome.token = state_account_token(rq, outcome.account);
-    if (!relay.token)
-        return -1;
-    upstream_relay(rq, &relay, &source, &outcome.relayed);
-    const struct graph_answer *answer = &outcome.relayed.answer;
-    if (!answer->status && passing->is_broken)
-        return fail_broken(passing);
-    if (!answer->status)
-        return graph_fail_unanswered(rq, &relay, answer);
-    return graph_reply(rq, &outcome, answer->body);
+    return pass_on(passing, node, &relay, &source);
 }
 
 static int post_media(struct request *rq) {
@@ -129,7 +135,7 @@ static int post_media(struct request *rq) {
         return fail(rq, INVALID, "The body must be multipart/form-data.");
     if (graph_find_node(rq, rq->graph->node, &node))
         return -1;
-    return node.kind == GRAPH_PHONE ? pass_on(rq, &node) : graph_fail_unknown(rq);
+    return node.kind == GRAPH_PHONE ? pass_form_on(rq, &node) : graph_fail_unknown(rq);
 }
 
 /* --- POST and GET /upload:SESSION ---
@@ -169,43 +175,28 @@ static int read_offset(struct request *rq, const char **offset) {
                : fail(rq, INVALID, "The header file_offset must be a number of bytes.");
 }
 
-/* What a read function of a stream keeps. */
-struct feeding {
-    struct request *rq;
-    bool is_broken; /* the body cannot be read, or is too large */
-};
-
 static ssize_t read_piece(void *context, void *bytes, size_t n) {
-    struct feeding *feeding = context;
-    ssize_t got = read_body(feeding->rq, bytes, n);
-    feeding->is_broken = got < 0;
+    struct passing *passing = context;
+    ssize_t got = read_body(passing->rq, bytes, n);
+    passing->is_broken = got < 0;
     return got;
 }
 
 static int post_session(struct request *rq) {
     struct graph_node node;
-    struct graph_outcome outcome;
-    struct feeding feeding = {.rq = rq};
     const char *offset;
     if (request_check_encoding(rq) || find_session(rq, &node) || read_offset(rq, &offset))
         return -1;
     if (rq->content_length > UPLOAD_LIMIT)
         return upload_fail_too_large(rq);
+    struct passing *passing = start_passing(rq);
     struct graph_relay relay = graph_outgoing(rq, &node);
     const struct graph_source source = {
-        .size = rq->content_length, .read = read_piece, .context = &feeding};
+        .size = rq->content_length, .read = read_piece, .context = passing};
     relay.scheme = "OAuth";
     relay.offset = offset;
     relay.content_type = "application/octet-stream";
-    outcome.account = node.accounts;
-    if (!(relay.token = outcome.token = state_account_token(rq, node.accounts)))
-        return -1;
-    upstream_relay(rq, &relay, &source, &outcome.relayed);
-    const struct graph_answer *answer = &outcome.relayed.answer;
-    if (!answer->status && feeding.is_broken)
-        return fail_cut(rq);
-    return answer->status ? graph_reply(rq, &outcome, answer->body)
-                          : graph_fail_unanswered(rq, &relay, answer);
+    return pass_on(passing, &node, &relay, &source);
 }
 
 static int get_session(struct request *rq) {
