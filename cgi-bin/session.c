@@ -423,12 +423,12 @@ static const struct text_rule password_rule = {
 
 static const char *const ways[] = {"link", "password", NULL};
 
+#define PASSWORD(name_, rule_)                                                                     \
+    .name = (name_), .type = FIELD_STRING, .rule = &(rule_), .example = "correct horse battery"
+
 static const struct field login_fields[] = {
     {.name = "email", .type = FIELD_STRING, .rule = &email_rule, .example = "ann@example.org"},
-    {.name = "password",
-     .type = FIELD_STRING,
-     .rule = &given_rule,
-     .example = "correct horse battery"},
+    {PASSWORD("password", given_rule)},
     {.name = "link", .type = FIELD_STRING, .rule = &given_rule, .example = "5f0c"},
     {.type = FIELD_ONE_OF, .names = ways, .max = 1},
     {0},
@@ -445,33 +445,18 @@ static const struct field join_fields[] = {
      .required = true,
      .rule = &field_name_rule,
      .example = "Ann"},
-    {.name = "password",
-     .type = FIELD_STRING,
-     .required = true,
-     .rule = &password_rule,
-     .example = "correct horse battery"},
+    {PASSWORD("password", password_rule), .required = true},
     {0},
 };
 
 static const struct field password_fields[] = {
-    {.name = "password",
-     .type = FIELD_STRING,
-     .required = true,
-     .rule = &password_rule,
-     .example = "correct horse battery"},
-    {.name = "current",
-     .type = FIELD_STRING,
-     .rule = &given_rule,
-     .example = "correct horse battery"},
+    {PASSWORD("password", password_rule), .required = true},
+    {PASSWORD("current", given_rule)},
     {0},
 };
 
 static const struct field confirm_fields[] = {
-    {.name = "password",
-     .type = FIELD_STRING,
-     .required = true,
-     .rule = &given_rule,
-     .example = "correct horse battery"},
+    {PASSWORD("password", given_rule), .required = true},
     {0},
 };
 
@@ -480,13 +465,7 @@ static const struct field workspace_fields[] = {
     {0},
 };
 
-static const struct field token_fields[] = {
-    {.name = "password",
-     .type = FIELD_STRING,
-     .rule = &given_rule,
-     .example = "correct horse battery"},
-    {0},
-};
+static const struct field token_fields[] = {{PASSWORD("password", given_rule)}, {0}};
 
 /* clang-format off */
 static const struct route routes[] = {
