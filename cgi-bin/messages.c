@@ -6,6 +6,57 @@
 #include "api/upstream.h"
 #include "base/http_client.h"
 
+/* --- members that are written as their table declares them --- */
+
+/* Returns a name in camelCase as the platform writes it: waId as wa_id. */
+static const char *snake_case(struct arena *arena, const char *name) {
+    struct buffer out = buffer_in(arena);
+    if (!strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+        return name;
+    for (; *name; name++)
+        buffer_printf(&out, *name >= 'A' && *name <= 'Z' ? "_%c" : "%c", *name | 0x20);
+    return buffer_slice(&out).p;
+}
+
+static void write_array(struct json_writer *out, struct request *rq, const char *name,
+                        struct json items, const struct field *rows);
+
+/* Writes the members of `object` that have a row, at any depth, in the order of the rows and under
+ * the platform's names. */
+static void write_declared(struct json_writer *out, struct request *rq, struct json object,
+                           const struct field *rows) {
+    for (const struct field *row = rows; row->type; row++) {
+        const char *name = snake_case(rq->arena, row->name);
+        struct json value = json_get(object, row->name);
+        if (!row->fields || !json_is(value)) {
+            send_copy(out, name, object, row->name);
+        } else if (row->type == FIELD_OBJECT) {
+            json_write_object(out, name);
+            write_declared(out, rq, value, row->fields);
+            json_write_end(out);
+        } else
+            write_array(out, rq, name, value, row->fields);
+    }
+}
+
+/* Writes each of the items, objects whose members have the rows. */
+static void write_objects(struct json_writer *out, struct request *rq, struct json items,
+                          const struct field *rows) {
+    for (struct json item = json_first(items); json_is(item); item = json_next(item)) {
+        json_write_object(out, NULL);
+        write_declared(out, rq, item, rows);
+        json_write_end(out);
+    }
+}
+
+/* The same as an array. */
+static void write_array(struct json_writer *out, struct request *rq, const char *name,
+                        struct json items, const struct field *rows) {
+    json_write_array(out, name);
+    write_objects(out, rq, items, rows);
+    json_write_end(out);
+}
+
 /* --- text --- */
 
 static const struct field text_fields[] = {
@@ -25,12 +76,15 @@ static const char *const media_types[] = {"image", "video", "audio", "document",
 
 static const char *const media_sources[] = {"mediaId", "link", NULL};
 
+#define URL_FIELD(name_)                                                                           \
+    .name = (name_), .type = FIELD_STRING, .rule = &field_url_rule,                                \
+    .example = "https://example.com/a"
+
 /* clang-format off */
 /* The fields of media: the id of an upload, or a URL that the platform fetches. */
 #define MEDIA_SOURCE_FIELDS                                                                        \
     {.name = "mediaId", .type = FIELD_STRING},                                                     \
-    {.name = "link", .type = FIELD_STRING, .rule = &field_url_rule,                                \
-     .example = "https://example.com/a"},                                                          \
+    {URL_FIELD("link")},                                                                           \
     {.type = FIELD_ONE_OF, .names = media_sources, .max = 1}
 /* clang-format on */
 
@@ -99,9 +153,7 @@ static const struct field location_fields[] = {
 };
 
 static void write_location(struct json_writer *out, struct request *rq) {
-    struct json object = json_get(rq->json, "location");
-    for (const struct field *member = location_members; member->type; member++)
-        send_copy(out, member->name, object, member->name);
+    write_declared(out, rq, json_get(rq->json, "location"), location_members);
 }
 
 /* --- reaction: an empty emoji removes it --- */
@@ -191,47 +243,8 @@ static const struct field contacts_fields[] = {
     {0},
 };
 
-/* Returns a name in camelCase as the platform writes it: waId as wa_id. */
-static const char *snake_case(struct arena *arena, const char *name) {
-    struct buffer out = buffer_in(arena);
-    for (; *name; name++)
-        buffer_printf(&out, *name >= 'A' && *name <= 'Z' ? "_%c" : "%c", *name | 0x20);
-    return buffer_slice(&out).p;
-}
-
-/* Writes the members of `object` that have a row, at any depth, in the order of the rows and under
- * the platform's names. */
-static void write_declared(struct json_writer *out, struct request *rq, struct json object,
-                           const struct field *rows) {
-    for (const struct field *row = rows; row->type; row++) {
-        const char *name = snake_case(rq->arena, row->name);
-        struct json value = json_get(object, row->name);
-        if (!row->fields || !json_is(value)) {
-            send_copy(out, name, object, row->name);
-        } else if (row->type == FIELD_OBJECT) {
-            json_write_object(out, name);
-            write_declared(out, rq, value, row->fields);
-            json_write_end(out);
-        } else {
-            json_write_array(out, name);
-            for (struct json i = json_first(value); json_is(i); i = json_next(i)) {
-                json_write_object(out, NULL);
-                write_declared(out, rq, i, row->fields);
-                json_write_end(out);
-            }
-            json_write_end(out);
-        }
-    }
-}
-
 static void write_contacts(struct json_writer *out, struct request *rq) {
-    struct json contacts = json_get(rq->json, "contacts");
-    for (struct json contact = json_first(contacts); json_is(contact);
-         contact = json_next(contact)) {
-        json_write_object(out, NULL);
-        write_declared(out, rq, contact, contact_members);
-        json_write_end(out);
-    }
+    write_objects(out, rq, json_get(rq->json, "contacts"), contact_members);
 }
 
 /* --- interactive: the common part of all kinds --- */
@@ -262,34 +275,6 @@ static void open_interactive(struct json_writer *out, struct request *rq, const 
     if (field_is_declared(fields, SLICE("footerText")))
         write_part(out, "footer", rq->json, "footerText");
     json_write_object(out, "action");
-}
-
-/* Writes the array `name` with the objects of `items`; of each only `members` are copied. */
-static void write_items(struct json_writer *out, const char *name, struct json items,
-                        const struct field *members) {
-    json_write_array(out, name);
-    for (struct json item = json_first(items); json_is(item); item = json_next(item)) {
-        json_write_object(out, NULL);
-        for (const struct field *member = members; member->type; member++)
-            send_copy(out, member->name, item, member->name);
-        json_write_end(out);
-    }
-    json_write_end(out);
-}
-
-/* Writes the sections of the request's body, each with its title and the items of its `array`. */
-static void write_sections(struct json_writer *out, struct request *rq, const char *array,
-                           const struct field *members) {
-    struct json sections = json_get(rq->json, "sections");
-    json_write_array(out, "sections");
-    for (struct json section = json_first(sections); json_is(section);
-         section = json_next(section)) {
-        json_write_object(out, NULL);
-        send_copy(out, "title", section, "title");
-        write_items(out, array, json_get(section, array), members);
-        json_write_end(out);
-    }
-    json_write_end(out);
 }
 
 /* --- catalog message --- */
@@ -368,7 +353,7 @@ static const struct field product_list_fields[] = {
 static void write_product_list(struct json_writer *out, struct request *rq) {
     open_interactive(out, rq, "product_list", product_list_fields);
     send_copy(out, "catalog_id", rq->json, "catalogId");
-    write_sections(out, rq, "product_items", product_item_members);
+    write_array(out, rq, "sections", json_get(rq->json, "sections"), product_section_members);
     json_write_end(out);
 }
 
@@ -484,7 +469,7 @@ static const struct field list_fields[] = {
 static void write_list(struct json_writer *out, struct request *rq) {
     open_interactive(out, rq, "list", list_fields);
     send_copy(out, "button", rq->json, "buttonText");
-    write_sections(out, rq, "rows", row_members);
+    write_array(out, rq, "sections", json_get(rq->json, "sections"), list_section_members);
     json_write_end(out);
 }
 
@@ -504,11 +489,7 @@ static const struct field cta_url_fields[] = {
     CONTEXT_FIELD,
     REQUIRED_TEXT("bodyText"),
     REQUIRED_TEXT("buttonText"),
-    {.name = "url",
-     .type = FIELD_STRING,
-     .required = true,
-     .rule = &field_url_rule,
-     .example = "https://example.com/a"},
+    {URL_FIELD("url"), .required = true},
     OPTIONAL_TEXT("headerText"),
     OPTIONAL_TEXT("footerText"),
     {0},
@@ -612,7 +593,7 @@ static void write_address(struct json_writer *out, struct request *rq) {
     send_copy(out, "values", rq->json, "values");
     send_copy(out, "validation_errors", rq->json, "validationErrors");
     if (json_is(saved))
-        write_items(out, "saved_addresses", saved, saved_address_members);
+        write_array(out, rq, "saved_addresses", saved, saved_address_members);
     json_write_end(out);
     json_write_end(out);
 }
@@ -634,10 +615,7 @@ static const struct field media_card_members[] = {
     {.name = "media", .type = FIELD_OBJECT, .required = true, .fields = card_media_members},
     OPTIONAL_TEXT("bodyText"),
     OPTIONAL_TEXT("buttonText"),
-    {.name = "url",
-     .type = FIELD_STRING,
-     .rule = &field_url_rule,
-     .example = "https://example.com/a"},
+    {URL_FIELD("url")},
     {.name = "buttons", .type = FIELD_ARRAY, .min = 1, .fields = button_members},
     {.type = FIELD_ONE_OF, .names = card_actions, .max = 1},
     {.type = FIELD_ONE_OF, .names = card_labels, .max = 1},
