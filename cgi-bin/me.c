@@ -31,17 +31,8 @@ static const char *default_phone_number_id(const struct me *me) {
 static void write_lines(struct json_writer *w, const struct me *me) {
     json_write_array(w, "phoneNumbers");
     for (size_t i = 0; i < me->line_count; i++) {
-        const struct line *line = &me->lines[i];
         json_write_object(w, NULL);
-        json_write_text(w, "id", line->id);
-        json_write_text(w, "phoneNumberId", line->phone_number_id);
-        json_write_text(w, "phoneNumber", line->phone_number);
-        json_write_text(w, "name", line->name);
-        json_write_bool(w, "isRegistered", line->is_registered);
-        json_write_bool(w, "isCoexisting", line->is_coexisting);
-        json_write_text(w, "platformType", line->platform_type);
-        json_write_text(w, "accountId", line->account_id);
-        json_write_time(w, "createdAt", line->created_at);
+        line_view_members(w, &me->lines[i]);
         json_write_end(w);
     }
     json_write_end(w);

@@ -13,8 +13,7 @@ void account_view_write(struct json_writer *out, const struct store_account *acc
     json_write_end(out);
 }
 
-void line_view_write(struct json_writer *out, const char *name, const struct line *line) {
-    json_write_object(out, name);
+void line_view_members(struct json_writer *out, const struct line *line) {
     json_write_text(out, "id", line->id);
     json_write_text(out, "phoneNumberId", line->phone_number_id);
     json_write_text(out, "phoneNumber", line->phone_number);
@@ -24,6 +23,11 @@ void line_view_write(struct json_writer *out, const char *name, const struct lin
     json_write_text(out, "platformType", line->platform_type);
     json_write_text(out, "accountId", line->account_id);
     json_write_time(out, "createdAt", line->created_at);
+}
+
+void line_view_write(struct json_writer *out, const char *name, const struct line *line) {
+    json_write_object(out, name);
+    line_view_members(out, line);
     json_write_time_or_null(out, "archivedAt", line->archived_at);
     json_write_bool(out, "isPrimary", line->is_primary);
     json_write_end(out);
