@@ -43,11 +43,7 @@ static int post_replay(struct request *rq) {
 }
 
 static const struct field replay_fields[] = {
-    {.name = "since",
-     .type = FIELD_STRING,
-     .required = true,
-     .rule = &period_time_rule,
-     .example = PERIOD_TIME_EXAMPLE},
+    {PERIOD_TIME("since"), .required = true},
     {.name = "retrying", .type = FIELD_BOOLEAN},
     {0},
 };

@@ -7,6 +7,8 @@
 /* A time in ISO 8601; see clock_parse. */
 extern const struct text_rule period_time_rule;
 #define PERIOD_TIME_EXAMPLE "2026-11-20T23:54:27.935Z"
+#define PERIOD_TIME(name_)                                                                         \
+    .name = (name_), .type = FIELD_STRING, .rule = &period_time_rule, .example = PERIOD_TIME_EXAMPLE
 
 /* A moment: a time in ISO 8601 that is no day. */
 extern const struct text_rule period_moment_rule;
