@@ -152,18 +152,11 @@ static int delete_done(struct request *rq) {
 
 static const struct field retention_fields[] = {DAYS("messageDays"), DAYS("rawDays"), {0}};
 
-static void write_days(struct json_writer *w, const char *name, int64_t days) {
-    if (days == RETENTION_FOR_EVER)
-        json_write_null(w, name);
-    else
-        json_write_integer(w, name, days);
-}
-
 static int reply_retention(struct request *rq, const struct store_retention *retention) {
     struct json_writer data;
     reply_start(rq, &data);
-    write_days(&data, "messageDays", retention->message_days);
-    write_days(&data, "rawDays", retention->raw_days);
+    json_write_integer_or_null(&data, "messageDays", retention->message_days);
+    json_write_integer_or_null(&data, "rawDays", retention->raw_days);
     return reply_object(rq, &data);
 }
 

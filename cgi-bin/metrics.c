@@ -346,28 +346,17 @@ static void write_gauges(struct buffer *out, const char *name, const char *help,
     }
 }
 
-static void write_build(struct buffer *out) {
-    const struct exposition_label label = {"version", SLICE(SWITCHBOARD_VERSION)};
-    exposition_start(out, "switchboard_build_info", "gauge", "The version of the program.");
-    exposition_sample(out, "switchboard_build_info", "", &label, 1);
-    exposition_integer(out, 1);
-}
-
-static void write_disks(struct buffer *out) {
+static void write_files(struct buffer *out) {
     const struct labelled disks[] = {{"database", found.database_disk},
                                      {"spool", found.spool_disk}};
-    write_gauges(out, "switchboard_disk_free_bytes",
-                 "Free space on the disk of the database and of spool_dir.", "of", disks,
-                 sizeof disks / sizeof *disks);
-}
-
-static void write_files(struct buffer *out) {
     write_gauge(out, "switchboard_database_size_bytes", "Size of the database's file.",
                 found.database);
     write_gauge(out, "switchboard_write_ahead_log_size_bytes",
                 "Size of the write-ahead log of the database.", found.write_ahead_log);
     write_gauge(out, "switchboard_log_size_bytes", "Size of log_file.", found.log);
-    write_disks(out);
+    write_gauges(out, "switchboard_disk_free_bytes",
+                 "Free space on the disk of the database and of spool_dir.", "of", disks,
+                 sizeof disks / sizeof *disks);
 }
 
 static void write_pending(struct request *rq, struct buffer *out) {
@@ -455,7 +444,8 @@ static bool write_database(struct request *rq, struct buffer *out) {
 
 static int get_metrics(struct request *rq) {
     struct buffer out = buffer_in(rq->arena);
-    write_build(&out);
+    write_gauges(&out, "switchboard_build_info", "The version of the program.", "version",
+                 &(struct labelled){SWITCHBOARD_VERSION, 1}, 1);
     bool is_up = write_database(rq, &out);
     store_close(found.store);
     transport_stop();

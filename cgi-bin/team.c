@@ -124,43 +124,46 @@ static int post_token(struct request *rq) {
 
 /* --- PATCH and DELETE /v2/tokens/:tokenId --- */
 
-static int reply_changed(struct request *rq) {
+/* Finds the token that the path names; 0, or -1 after failing the request. */
+static int find_token(struct request *rq, const struct store_scoped_token **token) {
     struct store_scoped_token *tokens;
     size_t count;
-    struct json_writer data;
     if (list_tokens(rq, &tokens, &count))
         return -1;
     for (size_t i = 0; i < count; i++)
         if (slice_equal(slice_of(tokens[i].id), rq->parameters[0])) {
-            reply_start(rq, &data);
-            team_json_token(&data, &tokens[i]);
-            return reply_object(rq, &data);
+            *token = &tokens[i];
+            return 0;
         }
     return fail_token(rq, STORE_NOT_FOUND);
+}
+
+static int reply_changed(struct request *rq) {
+    const struct store_scoped_token *token;
+    struct json_writer data;
+    if (find_token(rq, &token))
+        return -1;
+    reply_start(rq, &data);
+    team_json_token(&data, token);
+    return reply_object(rq, &data);
 }
 
 /* Reads the change, and compares what it leaves as it is: a token whose lines and scopes are
  * changed by two requests at once has no scope that is about all lines (auth.c). */
 static int read_change(struct request *rq, struct store_scoped_token_change *change) {
-    struct store_scoped_token *tokens;
+    const struct store_scoped_token *token;
     struct issues issues;
-    size_t count;
     *change =
         (struct store_scoped_token_change){.name = json_text(json_get(rq->json, "name"), rq->arena),
                                            .scopes = read_scopes(rq),
                                            .sets_lines = json_is(json_get(rq->json, "lineIds"))};
-    if (list_tokens(rq, &tokens, &count))
+    if (find_token(rq, &token))
         return -1;
-    size_t i = 0;
-    while (i < count && !slice_equal(slice_of(tokens[i].id), rq->parameters[0]))
-        i++;
-    if (i == count)
-        return fail_token(rq, STORE_NOT_FOUND);
     request_start_issues(rq, &issues);
     if (change->sets_lines && line_choice_read(rq, &issues, &change->line_ids))
         return -1;
-    check_scopes(&issues, change->scopes ? change->scopes : tokens[i].scopes,
-                 change->sets_lines ? change->line_ids : tokens[i].line_ids);
+    check_scopes(&issues, change->scopes ? change->scopes : token->scopes,
+                 change->sets_lines ? change->line_ids : token->line_ids);
     return fail_on_issues(rq, &issues);
 }
 

@@ -72,10 +72,7 @@ static int read_fields(struct request *rq, const char **encoded) {
 }
 
 static void write_time(struct json_writer *w, const char *name, int64_t at) {
-    if (at)
-        json_write_time(w, name, at);
-    else
-        json_write_null(w, name);
+    json_write_time_or_null(w, name, at ? at : INT64_MAX);
 }
 
 static void write_reported(struct json_writer *w, const struct store_template *row) {
@@ -383,9 +380,7 @@ static int delete_template(struct request *rq) {
     struct store_account account;
     struct json found, answer;
     const char *id = NULL;
-    if (upstream_check_destructive(rq))
-        return -1;
-    if (choose_account(rq, &account))
+    if (upstream_check_destructive(rq) || choose_account(rq, &account))
         return -1;
     if (language.n ? !(id = template_find_id(rq, &account, name, language))
                    : template_find(rq, &account, name, language, "id,name,language", &found))

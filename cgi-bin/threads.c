@@ -127,10 +127,7 @@ static int get_threads(struct request *rq) {
 static int find_thread(struct request *rq, struct inbox_thread *thread) {
     enum store_result result = inbox_find_thread(rq->caller->store, rq->arena, &rq->caller->view,
                                                  request_segment(rq), thread);
-    if (result == STORE_OK)
-        return 0;
-    return state_fail_absent(rq, result,
-                             "There is no thread with this id: GET /v2/threads lists them.");
+    return result == STORE_OK ? 0 : thread_fail(rq, result);
 }
 
 static int get_thread(struct request *rq) {
