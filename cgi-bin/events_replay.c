@@ -52,11 +52,10 @@ static const struct field replay_fields[] = {
 static const struct route routes[] = {
     {.method = "POST", .path = "/v2/events/replay",
      .trail = "event.replay",
-     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay, .body = BODY_JSON,
-     .fields = replay_fields},
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay, .fields = replay_fields},
     {.method = "POST", .path = "/v2/events/:eventId/replay",
      .trail = "event.replay",
-     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay_one, .body = BODY_JSON,
+     .scope = SCOPE_EVENTS, .guard = &caller_guard, .handle = post_replay_one,
      .fields = field_none},
     {0},
 };

@@ -114,8 +114,7 @@ static const struct route routes[] = {
      .scope = SCOPE_BASIC, .lines = LINES_LISTED, .guard = &caller_guard, .handle = get_line},
     {.method = "PATCH", .path = "/v2/lines/:lineId",
      .trail = "line.update",
-     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_line, .body = BODY_JSON,
-     .fields = line_fields},
+     .scope = SCOPE_MANAGE, .guard = &caller_guard, .handle = patch_line, .fields = line_fields},
     {0},
 };
 /* clang-format on */

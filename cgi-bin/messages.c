@@ -840,7 +840,6 @@ static const struct route read_receipt_route = {.method = "POST",
                                                 .lines = LINES_BY_BODY,
                                                 .guard = &line_guard,
                                                 .handle = read_receipt_send,
-                                                .body = BODY_JSON,
                                                 .fields = read_receipt_fields,
                                                 .trail = NO_TRAIL("a read receipt")};
 
@@ -850,7 +849,7 @@ static const struct route read_receipt_route = {.method = "POST",
 static struct route routes[1 + KINDS + 1 + 1] = {
     {.method = "POST", .path = DISPATCHER,
      .scope = SCOPE_SEND, .lines = LINES_BY_BODY, .guard = &line_guard,
-     .handle = post_any_message, .body = BODY_JSON,
+     .handle = post_any_message,
      .fields = field_none /* post_any_message checks those of the kind */,
      .write_kinds = write_kinds, .trail = TRAIL_MESSAGE},
 };
@@ -866,7 +865,6 @@ static void add_routes(void) {
                                              .lines = LINES_BY_BODY,
                                              .guard = &line_guard,
                                              .handle = post_message,
-                                             .body = BODY_JSON,
                                              .fields = kinds[i].message.fields,
                                              .trail = TRAIL_MESSAGE,
                                              .data = &kinds[i].message};

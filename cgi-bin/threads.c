@@ -1,6 +1,7 @@
 /* Threads and their messages, as an inbox reads them: /v2/threads, GET /v2/changes,
  * GET /v2/messages and GET /v2/messages/:wamid. */
 #include "api/auth.h"
+#include "api/inbox/thread_work.h"
 #include "api/message_search.h"
 #include "api/paging.h"
 #include "api/view/inbox_json.h"

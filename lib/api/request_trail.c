@@ -12,7 +12,7 @@ static const char *write_details(struct request *rq, const struct store_deed *de
     struct json_writer out;
     int count = 0;
     json_write_start_object(&out, rq->arena);
-    if (rq->route->body == BODY_JSON && json_type(rq->json) == JSON_OBJECT) {
+    if (rq->route->fields && json_type(rq->json) == JSON_OBJECT) {
         json_write_array(&out, "fields");
         for (const struct field *field = rq->route->fields; field->type && count < FIELDS_MOST;
              field++)

@@ -97,11 +97,12 @@ static void print_route(struct json_writer *out, const struct route *route) {
         if (required & 1U << i)
             printf("%s%s", required & ((1U << i) - 1) ? ", " : "", requirement_texts[i]);
     fputs(required ? "\n" : "", stdout);
-    if (route->body != BODY_NONE)
-        printf("    body      %s", bodies[route->body]);
+    const enum body body = route_body(route);
+    if (body != BODY_NONE)
+        printf("    body      %s", bodies[body]);
     if (route_body_limit(route))
         printf(", at most %zu bytes", route_body_limit(route));
-    fputs(route->body != BODY_NONE ? "\n" : "", stdout);
+    fputs(body != BODY_NONE ? "\n" : "", stdout);
     if (route->lines)
         printf("    lines     %s\n", route->lines);
     fputs(route->write_kinds ? "    dispatches\n" : "", stdout);
@@ -203,7 +204,7 @@ static void write_route(struct json_writer *out, const struct route *route) {
     json_write_end(out);
     json_write_text(out, "scope", scope_name(route->scope));
     json_write_text(out, "lines", route->lines);
-    json_write_text(out, "body", bodies[route->body]);
+    json_write_text(out, "body", bodies[route_body(route)]);
     json_write_integer(out, "limit", (int64_t)route_body_limit(route));
     route_write_trail(out, route->trail);
 }

@@ -42,7 +42,7 @@ struct guard {
 /* How a route receives its body. */
 enum body {
     BODY_NONE,   /* read and dropped */
-    BODY_JSON,   /* a JSON object of at most 2 MB, checked against `fields` */
+    BODY_JSON,   /* a JSON object of at most 2 MB, checked against `fields`: of a route with them */
     BODY_RAW,    /* kept as bytes, at most `body_limit` */
     BODY_STREAM, /* the handler reads it with request_read_body */
 };
@@ -80,7 +80,7 @@ struct route {
     int (*handle)(struct request *rq);
     const struct field *query; /* of the query string; NULL: it is ignored */
     enum body body;
-    const struct field *fields; /* of a BODY_JSON body */
+    const struct field *fields; /* of the body, which is BODY_JSON then; NULL: `body` says how */
     /* Writes the array of the kinds that the handler chooses from by the body, each an object with
      * its `kind` and the `members` that select it; the handler then checks the fields of the kind.
      * NULL: the fields do not depend on the body. `name`: as for json_write_array. */

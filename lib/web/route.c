@@ -33,10 +33,14 @@ bool route_has_caller(const struct route *route) {
            route->guard->requires & (REQUIRES_EITHER | REQUIRES_SESSION | REQUIRES_TOKEN);
 }
 
+enum body route_body(const struct route *route) {
+    return route->fields ? BODY_JSON : route->body;
+}
+
 size_t route_body_limit(const struct route *route) {
-    return route->body == BODY_JSON  ? JSON_BODY_LIMIT
-           : route->body == BODY_RAW ? route->body_limit
-                                     : 0;
+    if (route->fields)
+        return JSON_BODY_LIMIT;
+    return route->body == BODY_RAW ? route->body_limit : 0;
 }
 
 /* Returns the methods of this path, for `Allow` (RFC 9110 10.2.1); NULL for an unknown path. */

@@ -13,6 +13,9 @@ bool route_matches(const char *pattern, const char *path,
 /* Whether the route requires a caller: its guard takes a token or a session. */
 bool route_has_caller(const struct route *route);
 
+/* How the route receives its body. */
+enum body route_body(const struct route *route);
+
 /* The most bytes that a body may have: of a BODY_JSON or a BODY_RAW route; else 0. */
 size_t route_body_limit(const struct route *route);
 

@@ -135,7 +135,7 @@ static int read_json(struct request *rq) {
 
 /* Sets is_strict, by which unknown fields are issues (RFC 7240 4.4), if the route has fields. */
 static void read_preference(struct request *rq) {
-    rq->is_strict = (rq->route->query || rq->route->body == BODY_JSON) &&
+    rq->is_strict = (rq->route->query || rq->route->fields) &&
                     prefer_has(request_variable("HTTP_PREFER"), "handling", "strict");
     if (rq->is_strict)
         reply_header(rq, "Preference-Applied", "handling=strict");
@@ -147,7 +147,7 @@ static int check_fields(struct request *rq) {
     request_start_issues(rq, &issues);
     if (rq->route->query)
         field_check_query(rq->route->query, &rq->query, &issues);
-    if (rq->route->body == BODY_JSON && json_is(rq->json) && !rq->route->write_kinds)
+    if (rq->route->fields && json_is(rq->json) && !rq->route->write_kinds)
         field_check(rq->route->fields, rq->json, "", &issues);
     return fail_on_issues(rq, &issues);
 }
@@ -164,7 +164,8 @@ static int read_query(struct request *rq) {
 /* Reads the whole body, unless the handler does. After a slow body it calls the guard again,
  * because the token may have been revoked in the meantime. */
 static int take_body(struct request *rq, const struct guard *guard) {
-    if (rq->route->body == BODY_NONE || rq->route->body == BODY_STREAM)
+    const enum body body = route_body(rq->route);
+    if (body == BODY_NONE || body == BODY_STREAM)
         return 0;
     int64_t began = clock_monotonic();
     read_body(rq);
@@ -180,7 +181,7 @@ static int run_steps(struct request *rq, const struct guard *guard) {
         return -1;
     if (take_body(rq, guard))
         return -1;
-    if (rq->route->body == BODY_JSON && read_json(rq))
+    if (rq->route->fields && read_json(rq))
         return -1;
     if (guard && guard->before_fields && guard->before_fields(rq))
         return -1;
@@ -422,7 +423,7 @@ static void serve_one(const struct service *service, struct arena *arena) {
 #ifdef SWITCHBOARD_PROBE
         probe_run(&rq);
 #endif
-        if (rq.route->body == BODY_NONE)
+        if (route_body(rq.route) == BODY_NONE)
             transport_drain(); /* before the reply: a web server may not read it while it sends */
         rq.trail = rq.route->trail;
         run_steps(&rq, rq.route->guard);
