@@ -60,8 +60,7 @@ static void write_array(struct json_writer *out, struct request *rq, const char 
 /* --- text --- */
 
 static const struct field text_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "text", .type = FIELD_STRING, .required = true},
     {0},
 };
@@ -102,8 +101,7 @@ static const struct field media_members[] = {
 };
 
 static const struct field media_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "media", .type = FIELD_OBJECT, .required = true, .fields = media_members},
     {0},
 };
@@ -125,8 +123,7 @@ static const struct field sticker_members[] = {
 };
 
 static const struct field sticker_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "sticker", .type = FIELD_OBJECT, .required = true, .fields = sticker_members},
     {0},
 };
@@ -146,8 +143,7 @@ static const struct field location_members[] = {
 };
 
 static const struct field location_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "location", .type = FIELD_OBJECT, .required = true, .fields = location_members},
     {0},
 };
@@ -232,8 +228,7 @@ static const struct field contact_members[] = {
 };
 
 static const struct field contacts_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "contacts",
      .type = FIELD_ARRAY,
      .required = true,
@@ -280,8 +275,7 @@ static void open_interactive(struct json_writer *out, struct request *rq, const 
 /* --- catalog message --- */
 
 static const struct field catalog_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     OPTIONAL_TEXT("footerText"),
     OPTIONAL_TEXT("thumbnailProductRetailerId"),
@@ -302,8 +296,7 @@ static void write_catalog(struct json_writer *out, struct request *rq) {
 /* --- single product --- */
 
 static const struct field product_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("catalogId"),
     REQUIRED_TEXT("productRetailerId"),
     OPTIONAL_TEXT("bodyText"),
@@ -336,8 +329,7 @@ static const struct field product_section_members[] = {
 };
 
 static const struct field product_list_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("catalogId"),
     REQUIRED_TEXT("headerText"),
     REQUIRED_TEXT("bodyText"),
@@ -366,8 +358,7 @@ static const struct field card_members[] = {
 };
 
 static const struct field carousel_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     {.name = "cards", .type = FIELD_ARRAY, .required = true, .min = 2, .fields = card_members},
     {0},
@@ -401,8 +392,7 @@ static const struct field button_members[] = {
 };
 
 static const struct field buttons_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     {.name = "buttons",
      .type = FIELD_ARRAY,
@@ -452,8 +442,7 @@ static const struct field list_section_members[] = {
 };
 
 static const struct field list_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     REQUIRED_TEXT("buttonText"),
     OPTIONAL_TEXT("headerText"),
@@ -485,8 +474,7 @@ static void write_url_button(struct json_writer *out, struct json object) {
 }
 
 static const struct field cta_url_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     REQUIRED_TEXT("buttonText"),
     {URL_FIELD("url"), .required = true},
@@ -507,8 +495,7 @@ static const char *const flow_modes[] = {"published", "draft", NULL};
 static const char *const flow_actions[] = {"navigate", "data_exchange", NULL};
 
 static const struct field flow_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     REQUIRED_TEXT("buttonText"),
     REQUIRED_TEXT("flowId"),
@@ -550,8 +537,7 @@ static void record_flow(struct request *rq, struct store_send *send) {
 /* --- request for the recipient's location --- */
 
 static const struct field location_request_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     {.name = "locationRequest", .type = FIELD_BOOLEAN}, /* selects the kind in the dispatcher */
     {0},
@@ -572,8 +558,7 @@ static const struct field saved_address_members[] = {
 };
 
 static const struct field address_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     {.name = "country", .type = FIELD_STRING, .required = true, .example = "IN"},
     OPTIONAL_TEXT("headerText"),
@@ -623,8 +608,7 @@ static const struct field media_card_members[] = {
 };
 
 static const struct field media_carousel_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     REQUIRED_TEXT("bodyText"),
     {.name = "mediaCards",
      .type = FIELD_ARRAY,

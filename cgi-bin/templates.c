@@ -204,8 +204,7 @@ static int get_template(struct request *rq) {
 /* --- POST /v2/templates/send, POST /v2/templates/:name/test-send --- */
 
 static const struct field send_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "templateName", .type = FIELD_STRING, .required = true},
     {.name = "language", .type = FIELD_STRING},
     {.name = "components", .type = FIELD_ARRAY},
@@ -213,8 +212,7 @@ static const struct field send_fields[] = {
 };
 
 static const struct field test_send_fields[] = {
-    SEND_FIELDS,
-    CONTEXT_FIELD,
+    QUOTING_FIELDS,
     {.name = "language", .type = FIELD_STRING},
     {.name = "components", .type = FIELD_ARRAY},
     {0},

@@ -21,9 +21,9 @@ enum { SEND_DAYS_AHEAD = 30, SEND_VALID_MOST = 30 * 24 * 60 * 60 };
      .example = PERIOD_TIME_EXAMPLE},                                                              \
     {.name = "validFor", .type = FIELD_INTEGER, .min = 1, .max = SEND_VALID_MOST}
 
-/* The field of a kind that can quote an earlier message. In a kind without it the member is unknown
- * and has no effect. */
-#define CONTEXT_FIELD {.name = "contextMessageWamid", .type = FIELD_STRING}
+/* The same of a kind that can quote an earlier message. In another kind the member is unknown and
+ * has no effect. */
+#define QUOTING_FIELDS SEND_FIELDS, {.name = "contextMessageWamid", .type = FIELD_STRING}
 /* clang-format on */
 
 /* A kind of message: the fields of the request's body, and the platform's object made from it. */
