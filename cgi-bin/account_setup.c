@@ -104,10 +104,7 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "account_setup",
-                                   .routes = routes,
-                                   .needs = READS_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = http_prepare},
-                 argc, argv);
-}
+const struct service this_service = {.name = "account_setup",
+                                     .routes = routes,
+                                     .needs = READS_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                     .load = http_prepare};

@@ -341,11 +341,8 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "campaigns",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
-                                            KEEPS_RECORDS | READS_ZONES,
-                                   .load = http_prepare},
-                 argc, argv);
-}
+const struct service this_service = {.name = "campaigns",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                              KEEPS_RECORDS | READS_ZONES,
+                                     .load = http_prepare};

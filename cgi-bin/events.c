@@ -81,7 +81,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "events", .routes = routes, .needs = READS_DATABASE},
-                 argc, argv);
-}
+const struct service this_service = {.name = "events", .routes = routes, .needs = READS_DATABASE};

@@ -61,10 +61,7 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "events_replay",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER,
-                                   .takes_rewrites = true},
-                 argc, argv);
-}
+const struct service this_service = {.name = "events_replay",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | NOTIFIES_COURIER,
+                                     .takes_rewrites = true};

@@ -346,8 +346,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(
-        &(struct service){.name = "factor", .routes = routes, .needs = WRITES_DATABASE | USES_KEYS},
-        argc, argv);
-}
+const struct service this_service = {
+    .name = "factor", .routes = routes, .needs = WRITES_DATABASE | USES_KEYS};

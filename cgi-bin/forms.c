@@ -360,10 +360,7 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "forms",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
-                                   .load = http_prepare},
-                 argc, argv);
-}
+const struct service this_service = {.name = "forms",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM,
+                                     .load = http_prepare};

@@ -265,10 +265,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "forms_responses",
-                                   .routes = routes,
-                                   .needs = READS_DATABASE,
-                                   .takes_rewrites = true},
-                 argc, argv);
-}
+const struct service this_service = {
+    .name = "forms_responses", .routes = routes, .needs = READS_DATABASE, .takes_rewrites = true};

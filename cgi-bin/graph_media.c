@@ -314,15 +314,12 @@ static void write_edges(struct json_writer *out, const char *name) {
     graph_write_edges(out, name, edges);
 }
 
-int main(int argc, char **argv) {
-    return serve(
-        &(struct service){.name = "graph_media",
-                          .routes = routes,
-                          .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM | READS_ARCHIVE,
-                          .load = http_prepare,
-                          .enter = graph_enter,
-                          .settle = graph_settle,
-                          .write_edges = write_edges,
-                          .is_catch_all = true},
-        argc, argv);
-}
+const struct service this_service = {.name = "graph_media",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                              READS_ARCHIVE,
+                                     .load = http_prepare,
+                                     .enter = graph_enter,
+                                     .settle = graph_settle,
+                                     .write_edges = write_edges,
+                                     .is_catch_all = true};

@@ -14,6 +14,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "health", .routes = routes}, argc, argv);
-}
+const struct service this_service = {.name = "health", .routes = routes};

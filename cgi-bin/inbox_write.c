@@ -394,10 +394,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "inbox_write",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE,
-                                   .takes_rewrites = true},
-                 argc, argv);
-}
+const struct service this_service = {
+    .name = "inbox_write", .routes = routes, .needs = WRITES_DATABASE, .takes_rewrites = true};

@@ -162,12 +162,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "media",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
-                                            SPOOLS_FILES | DETECTS_TYPES | KEEPS_RECORDS |
-                                            READS_ARCHIVE,
-                                   .load = http_prepare},
-                 argc, argv);
-}
+const struct service this_service = {.name = "media",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                              SPOOLS_FILES | DETECTS_TYPES | KEEPS_RECORDS |
+                                              READS_ARCHIVE,
+                                     .load = http_prepare};

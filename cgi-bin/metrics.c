@@ -466,9 +466,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "metrics", .routes = routes, .needs = READS_DATABASE, .prepare = measure},
-        argc, argv);
-}
+const struct service this_service = {
+    .name = "metrics", .routes = routes, .needs = READS_DATABASE, .prepare = measure};

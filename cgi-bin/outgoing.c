@@ -238,7 +238,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "outgoing", .routes = routes, .needs = WRITES_DATABASE},
-                 argc, argv);
-}
+const struct service this_service = {
+    .name = "outgoing", .routes = routes, .needs = WRITES_DATABASE};

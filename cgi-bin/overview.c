@@ -443,7 +443,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "overview", .routes = routes, .needs = READS_DATABASE},
-                 argc, argv);
-}
+const struct service this_service = {.name = "overview", .routes = routes, .needs = READS_DATABASE};

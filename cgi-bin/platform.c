@@ -263,9 +263,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "platform",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | NOTIFIES_COURIER},
-                 argc, argv);
-}
+const struct service this_service = {
+    .name = "platform", .routes = routes, .needs = WRITES_DATABASE | NOTIFIES_COURIER};

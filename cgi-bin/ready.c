@@ -197,9 +197,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(
-        &(struct service){
-            .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = inspect},
-        argc, argv);
-}
+const struct service this_service = {
+    .name = "ready", .routes = routes, .needs = READS_DATABASE, .prepare = inspect};

@@ -117,7 +117,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "root", .routes = routes, .is_catch_all = true}, argc,
-                 argv);
-}
+const struct service this_service = {.name = "root", .routes = routes, .is_catch_all = true};

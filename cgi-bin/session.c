@@ -510,10 +510,5 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "session",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE,
-                                   .prepare = login_prepare},
-                 argc, argv);
-}
+const struct service this_service = {
+    .name = "session", .routes = routes, .needs = WRITES_DATABASE, .prepare = login_prepare};

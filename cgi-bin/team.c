@@ -287,7 +287,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "team", .routes = routes, .needs = WRITES_DATABASE},
-                 argc, argv);
-}
+const struct service this_service = {.name = "team", .routes = routes, .needs = WRITES_DATABASE};

@@ -453,11 +453,8 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "templates",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
-                                            SPOOLS_FILES | KEEPS_RECORDS,
-                                   .load = http_prepare},
-                 argc, argv);
-}
+const struct service this_service = {.name = "templates",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | CALLS_PLATFORM |
+                                              SPOOLS_FILES | KEEPS_RECORDS,
+                                     .load = http_prepare};

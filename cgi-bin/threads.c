@@ -449,11 +449,8 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "threads",
-                                   .routes = routes,
-                                   .needs = READS_DATABASE,
-                                   .prepare = message_search_prepare,
-                                   .takes_rewrites = true},
-                 argc, argv);
-}
+const struct service this_service = {.name = "threads",
+                                     .routes = routes,
+                                     .needs = READS_DATABASE,
+                                     .prepare = message_search_prepare,
+                                     .takes_rewrites = true};

@@ -87,7 +87,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "trail", .routes = routes, .needs = READS_DATABASE},
-                 argc, argv);
-}
+const struct service this_service = {.name = "trail", .routes = routes, .needs = READS_DATABASE};

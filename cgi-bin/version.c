@@ -19,6 +19,4 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "version", .routes = routes}, argc, argv);
-}
+const struct service this_service = {.name = "version", .routes = routes};

@@ -191,12 +191,9 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(
-        &(struct service){.name = "webhook",
-                          .routes = routes,
-                          .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER | CALLS_WEBHOOKS,
-                          .load = http_prepare,
-                          .takes_rewrites = true},
-        argc, argv);
-}
+const struct service this_service = {.name = "webhook",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER |
+                                              CALLS_WEBHOOKS,
+                                     .load = http_prepare,
+                                     .takes_rewrites = true};

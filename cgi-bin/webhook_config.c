@@ -139,9 +139,6 @@ static const struct route routes[] = {
 };
 /* clang-format on */
 
-int main(int argc, char **argv) {
-    return serve(&(struct service){.name = "webhook_config",
-                                   .routes = routes,
-                                   .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER},
-                 argc, argv);
-}
+const struct service this_service = {.name = "webhook_config",
+                                     .routes = routes,
+                                     .needs = WRITES_DATABASE | USES_KEYS | NOTIFIES_COURIER};

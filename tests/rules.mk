@@ -99,13 +99,17 @@ $(SOAK_PROGRAMS): LIBS = $(SODIUM) $(CURL) -lpthread
 WORLD := $(BUILD)/world
 WORLD_CGI := campaigns messages outgoing platform threads
 WORLD_TOOLS := courier sender switchboard
-WORLD_OBJECTS := $(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o) \
+WORLD_MAINS := $(patsubst %,$(WORLD)/%_main.o,$(filter-out messages,$(WORLD_CGI)))
+WORLD_NAME = $(patsubst %_main,%,$(notdir $*))
+WORLD_OBJECTS := $(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o) $(WORLD_MAINS) \
     $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/world/*.c)) $(ADMIN_OBJECTS) $(BUILD)/linked.o
 $(WORLD_CGI:%=$(WORLD)/%.o): $(WORLD)/%.o: cgi-bin/%.c
 $(WORLD_TOOLS:%=$(WORLD)/%.o): $(WORLD)/%.o: tools/%.c
-$(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o):
+$(WORLD_MAINS): $(WORLD)/%_main.o: lib/web/serve_main.c
+$(WORLD_CGI:%=$(WORLD)/%.o) $(WORLD_TOOLS:%=$(WORLD)/%.o) $(WORLD_MAINS):
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -Dmain=$(notdir $*)_main $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(FLAGS) -Dmain=$(WORLD_NAME)_main -Dthis_service=$(WORLD_NAME)_service \
+	    $(CFLAGS) -c -o $@ $<
 
 $(WORLD)/world: $(WORLD_OBJECTS) $(LIBRARY)
 $(WORLD)/world: LIBS = $(FCGI) $(SQLITE) $(SODIUM) $(CURL)

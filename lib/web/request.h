@@ -195,6 +195,10 @@ struct service {
  * have no effect. `argc`, `argv`: those of main. Returns the exit status for main. */
 int serve(const struct service *service, int argc, char **argv);
 
+/* What a program serves: each defines it, and serve_main.c has main() for all. A program that makes
+ * its routes when it starts has its own main() instead. */
+extern const struct service this_service;
+
 /* Sets what opens the database, before serve() is called: serve() calls it once before the
  * confinement, ahead of the service's own `prepare`, if the service needs the database. */
 void serve_database_with(void (*prepare)(struct request *rq));
