@@ -84,8 +84,8 @@ enum store_result store_find_opt_out(struct store *store, struct arena *arena,
 
 /* The rows of a person are few, and found by their identities: an order by the index would read all
  * rows of the account. */
-static struct statement *start_list(struct store *store,
-                                    const struct store_opt_out_filter *filter) {
+static struct statement *start_list(struct store *store, const struct store_opt_out_filter *filter,
+                                    char contact_id[ID_SIZE]) {
     static struct statement all = {.sql = "SELECT identity, source, since FROM opt_out "
                                           "WHERE account_id = ?1 AND identity > ?2 "
                                           "ORDER BY identity LIMIT ?3"};
@@ -94,7 +94,6 @@ static struct statement *start_list(struct store *store,
                                                 "ORDER BY identity LIMIT ?5"};
     const char *after = filter->after ? filter->after : "";
     const int64_t limit = (int64_t)filter->limit;
-    char contact_id[ID_SIZE];
     if (!filter->identity) {
         sql_start(store, &all, TEXT(filter->account_id), TEXT(after), INTEGER(limit));
         return &all;
@@ -108,7 +107,8 @@ static struct statement *start_list(struct store *store,
 enum store_result store_list_opt_outs(struct store *store, struct arena *arena,
                                       const struct store_opt_out_filter *filter,
                                       struct store_opt_out **rows, size_t *count) {
-    *rows = row_list(store, start_list(store, filter), arena, &layout, count);
+    char contact_id[ID_SIZE]; /* a parameter of the statement */
+    *rows = row_list(store, start_list(store, filter, contact_id), arena, &layout, count);
     return sql_result(store);
 }
 
