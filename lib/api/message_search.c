@@ -262,7 +262,7 @@ static int write_threads(struct request *rq, const struct page *page, struct jso
 
 static int reply_page(struct request *rq, const struct inbox_thread *thread, struct page *page) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     if (write_messages(rq, page, &data) || (!thread && write_threads(rq, page, &data)))
         return -1;
     if (page->is_end)
@@ -271,7 +271,7 @@ static int reply_page(struct request *rq, const struct inbox_thread *thread, str
         json_write_time(&data, "searchedUntil",
                         thread ? page->place.message.number : page->place.thread.number);
     paging_write_cursor(&data, write_place(rq, thread, page));
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 int message_search_answer(struct request *rq, const struct inbox_thread *thread) {

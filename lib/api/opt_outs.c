@@ -17,7 +17,6 @@ const struct field opt_outs_delete_query[] = {SELECTOR_FIELDS, {PERSON, .require
 int opt_outs_get(struct request *rq) {
     const struct caller *caller = rq->caller;
     const struct slice to = query_get(&rq->query, "to");
-    const size_t limit = paging_limit(rq);
     const char *parts[2] = {NULL};
     struct store_opt_out *rows;
     struct json_writer data;
@@ -29,18 +28,18 @@ int opt_outs_get(struct request *rq) {
         .account_id = account.id,
         .identity = to.p ? recipient_stored(rq->arena, to) : NULL,
         .after = parts[1],
-        .limit = limit + 1,
+        .limit = paging_limit(rq) + 1,
     };
     enum store_result result =
         store_list_opt_outs(caller->store, rq->arena, &filter, &rows, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const bool has_more = count > limit;
+    const bool has_more = paging_has_more(rq, &count);
     paging_start(rq, &data);
-    for (size_t i = 0; i < count - has_more; i++)
+    for (size_t i = 0; i < count; i++)
         opt_out_json_write(&data, &rows[i]);
     parts[0] = "opt-outs";
-    parts[1] = has_more ? rows[limit - 1].identity : NULL;
+    parts[1] = has_more ? rows[count - 1].identity : NULL;
     return paging_reply_cursor(rq, &data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
 }
 
@@ -49,7 +48,7 @@ static int reply_rows(struct request *rq, const char *account_id,
                       const struct opt_out_names *names) {
     const char *const identities[] = {names->phone, names->bsuid};
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_array(&data, "items");
     for (size_t i = 0; i < 2; i++) {
         struct store_opt_out row;
@@ -62,7 +61,7 @@ static int reply_rows(struct request *rq, const char *account_id,
         else if (result != STORE_NOT_FOUND) /* another request has ended it */
             return state_fail(rq, result);
     }
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 int opt_outs_post(struct request *rq) {

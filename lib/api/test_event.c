@@ -14,7 +14,7 @@ int test_event_post(struct request *rq, const char *webhook_id,
         return refuse(rq, result);
     wake_notify(rq->config);
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "eventId", id);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }

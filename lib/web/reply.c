@@ -114,12 +114,10 @@ int reply_data(struct request *rq, struct slice data) {
 }
 
 void reply_start(struct request *rq, struct json_writer *out) {
-    json_write_start(out, rq->arena);
-    json_write_object(out, NULL);
+    json_write_start_object(out, rq->arena);
 }
 
 int reply_object(struct request *rq, struct json_writer *out) {
-    json_write_end(out);
     return reply_data(rq, json_written(out));
 }
 

@@ -44,23 +44,23 @@ static void write_reply(struct json_writer *data, const struct store_canned_repl
 /* One more than the limit shows that there are more. */
 int canned_replies_get(struct request *rq) {
     const struct caller *caller = rq->caller;
-    const size_t limit = paging_limit(rq);
     const char *parts[2] = {NULL};
     struct store_canned_reply *replies;
     struct json_writer data;
     size_t count;
     if (cursor_read(rq, "after", "replies", parts, 2) < 0)
         return -1;
-    enum store_result result = store_list_canned_replies(caller->store, rq->arena, caller->user.id,
-                                                         parts[1], limit + 1, &replies, &count);
+    enum store_result result =
+        store_list_canned_replies(caller->store, rq->arena, caller->user.id, parts[1],
+                                  paging_limit(rq) + 1, &replies, &count);
     if (result != STORE_OK)
         return state_fail(rq, result);
-    const bool has_more = count > limit;
+    const bool has_more = paging_has_more(rq, &count);
     paging_start(rq, &data);
-    for (size_t i = 0; i < count - has_more; i++)
+    for (size_t i = 0; i < count; i++)
         write_reply(&data, &replies[i]);
     parts[0] = "replies";
-    parts[1] = has_more ? replies[limit - 1].shortcut : NULL;
+    parts[1] = has_more ? replies[count - 1].shortcut : NULL;
     return paging_reply_cursor(rq, &data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
 }
 
@@ -139,7 +139,7 @@ static const char *author(const struct caller *caller) {
 
 int canned_replies_patch(struct request *rq) {
     const struct caller *caller = rq->caller;
-    const struct store_canned_reply reply = read_body(rq, arena_copy(rq->arena, rq->parameters[0]));
+    const struct store_canned_reply reply = read_body(rq, request_segment(rq));
     enum canned_reply_refusal refusal = CANNED_REPLY_NOT_REFUSED;
     request_release(rq); /* a view would hold an older state */
     enum store_result result =
@@ -151,9 +151,8 @@ int canned_replies_patch(struct request *rq) {
 int canned_replies_delete(struct request *rq) {
     const struct caller *caller = rq->caller;
     enum canned_reply_refusal refusal = CANNED_REPLY_NOT_REFUSED;
-    enum store_result result = store_delete_canned_reply(caller->store, caller->user.id,
-                                                         arena_copy(rq->arena, rq->parameters[0]),
-                                                         author(caller), &refusal);
+    enum store_result result = store_delete_canned_reply(
+        caller->store, caller->user.id, request_segment(rq), author(caller), &refusal);
     return result == STORE_OK && !refusal ? reply_data(rq, SLICE("{\"deleted\":true}"))
                                           : fail_reply(rq, result, refusal);
 }

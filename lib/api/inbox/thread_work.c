@@ -80,9 +80,9 @@ int typing_notices_put(struct request *rq) {
                           arena_copy(rq->arena, rq->parameters[0]), member_id, rq->now);
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_bool(&data, "noted", member_id != NULL);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* --- /v2/threads/:threadId/notes, /v2/notes/:noteId --- */
@@ -111,32 +111,29 @@ static void write_note(struct json_writer *data, const struct store_note *note) 
 /* One note more than the limit shows that there are more. */
 int notes_get(struct request *rq) {
     const struct caller *caller = rq->caller;
-    const size_t limit = paging_limit(rq);
     const char *parts[2] = {NULL};
     struct store_note *notes;
     struct json_writer data;
     size_t count;
     if (cursor_read(rq, "after", "notes", parts, 2) < 0)
         return -1;
-    enum store_result result = store_list_notes(caller->store, rq->arena, &caller->view,
-                                                arena_copy(rq->arena, rq->parameters[0]), parts[1],
-                                                limit + 1, &notes, &count);
+    enum store_result result =
+        store_list_notes(caller->store, rq->arena, &caller->view, request_segment(rq), parts[1],
+                         paging_limit(rq) + 1, &notes, &count);
     if (result != STORE_OK)
         return thread_fail(rq, result);
-    const bool has_more = count > limit;
+    const bool has_more = paging_has_more(rq, &count);
     paging_start(rq, &data);
-    for (size_t i = 0; i < count - has_more; i++)
+    for (size_t i = 0; i < count; i++)
         write_note(&data, &notes[i]);
     parts[0] = "notes";
-    parts[1] = has_more ? notes[limit - 1].id : NULL;
+    parts[1] = has_more ? notes[count - 1].id : NULL;
     return paging_reply_cursor(rq, &data, has_more ? cursor_write(rq->arena, parts, 2) : NULL);
 }
 
 static int fail_note(struct request *rq, enum store_result result) {
-    if (result == STORE_NOT_FOUND)
-        return fail(rq, NOT_FOUND,
-                    "There is no note with this id: GET /v2/threads/:threadId/notes lists them.");
-    return state_fail(rq, result);
+    return state_fail_absent(
+        rq, result, "There is no note with this id: GET /v2/threads/:threadId/notes lists them.");
 }
 
 /* Answers the note of the request; one that was deleted since is 404. */
@@ -183,8 +180,8 @@ int notes_post(struct request *rq) {
 int notes_delete(struct request *rq) {
     const struct caller *caller = rq->caller;
     const char *by = caller->scopes & SCOPE_MANAGE ? NULL : caller->actor.id;
-    enum store_result result = store_delete_note(caller->store, &caller->view,
-                                                 arena_copy(rq->arena, rq->parameters[0]), by);
+    enum store_result result =
+        store_delete_note(caller->store, &caller->view, request_segment(rq), by);
     if (result == STORE_CONFLICT)
         return fail(rq, FORBIDDEN, "The note is of another member; an admin can delete it.");
     return result == STORE_OK ? reply_data(rq, SLICE("{\"deleted\":true}")) : fail_note(rq, result);

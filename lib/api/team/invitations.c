@@ -33,10 +33,10 @@ int invitations_get(struct request *rq) {
 static int reply_new(struct request *rq, const struct store_invitation *invitation,
                      const char *secret) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     team_json_invitation(&data, invitation);
     json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/join/%s", secret));
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 int invitations_post(struct request *rq) {
@@ -103,8 +103,8 @@ int invitations_accept(struct request *rq) {
 
 int invitations_delete(struct request *rq) {
     const struct caller *caller = rq->caller;
-    enum store_result result = store_delete_invitation(caller->store, rq->arena, &caller->view,
-                                                       arena_copy(rq->arena, rq->parameters[0]));
+    enum store_result result =
+        store_delete_invitation(caller->store, rq->arena, &caller->view, request_segment(rq));
     if (result == STORE_NOT_FOUND)
         return fail(rq, NOT_FOUND,
                     "There is no invitation with this id: GET /v2/invitations lists them.");

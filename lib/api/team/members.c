@@ -95,7 +95,7 @@ int members_get(struct request *rq) {
 
 static struct store_member_change change_of(struct request *rq) {
     return (struct store_member_change){.user_id = rq->caller->user.id,
-                                        .member_id = arena_copy(rq->arena, rq->parameters[0]),
+                                        .member_id = request_segment(rq),
                                         .by = rq->caller->session.member_id};
 }
 
@@ -129,12 +129,12 @@ static int reply_changed(struct request *rq, const char *member_id) {
     struct json_writer data;
     if (find(rq, member_id, &member))
         return -1;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "id", member_id);
     json_write_text(&data, "role", role_name(member->role));
     json_write_words(&data, "lineIds", member->line_ids);
     json_write_bool(&data, "ownThreadsOnly", member->is_own_only);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
 
 /* Whether the workspace has the member is said before what is wrong with the limits. */
@@ -185,8 +185,8 @@ int members_post_link(struct request *rq) {
                                                        secret.hash, expires_at, &refusal);
     if (check(rq, result, refusal))
         return -1;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     json_write_text(&data, "path", arena_printf(rq->arena, "/dashboard/#/login/%s", secret.text));
     json_write_time(&data, "expiresAt", expires_at);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }

@@ -52,11 +52,11 @@ static void write_delivery(struct request *rq, struct json_writer *out, const ch
 
 int event_view_reply(struct request *rq, const struct store_event_entry *event) {
     struct json_writer data;
-    json_write_start_object(&data, rq->arena);
+    reply_start(rq, &data);
     event_view_write(&data, event);
     json_write_raw(&data, "body", event->body);
     json_write_array(&data, "deliveries");
     for (size_t i = 0; i < event->log_count; i++)
         write_delivery(rq, &data, event->id, &event->log[i]);
-    return reply_data(rq, json_written(&data));
+    return reply_object(rq, &data);
 }
