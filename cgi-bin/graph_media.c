@@ -103,6 +103,7 @@ static int begin(struct passing *passing) {
     struct slice ahead = {bytes, 0};
     ssize_t got = 1;
     passing->parts.rq = rq;
+    passing->parts.seen = &rq->graph->seen;
     if (form_copy_start(&passing->copy, rq->arena, &source))
         return fail_broken(passing);
     while (got > 0 && ahead.n < AHEAD) {

@@ -115,7 +115,11 @@ bool postgresql_is_late(const struct connection *c);
 /* Latches that it is reached: STORE_EXCESSIVE or STORE_BUSY. */
 void postgresql_latch_delay(struct connection *c);
 
-/* --- postgresql.c --- */
+/* --- postgresql_connection.c --- */
+
+/* postgresql_connect, for a store of this driver. */
+enum store_result postgresql_make(const struct driver *driver, const char *target, bool for_reading,
+                                  struct store **store);
 
 /* Uses `db` in place of the former connection. The new session has no prepared statement. */
 void postgresql_replace(struct connection *c, PGconn *db);

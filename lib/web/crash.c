@@ -2,18 +2,14 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/counters.h"
 #include "base/log.h"
+#include "web/cpu_limit.h"
 #include "web/reply.h"
 #include "web/transport.h"
-
-#ifndef CPU_LIMIT_SECONDS
-#define CPU_LIMIT_SECONDS 15
-#endif
 
 /* A text of limited length. Its functions are async-signal-safe. */
 struct text {
@@ -104,13 +100,6 @@ static void report(const char *reason, const char *signal_name) {
 _Noreturn void crash_exit(const char *reason) {
     report(reason, NULL);
     _exit(1);
-}
-
-void cpu_limit_start(void) {
-#ifndef __SANITIZE_ADDRESS__
-    static const struct itimerval limit = {.it_value.tv_sec = CPU_LIMIT_SECONDS};
-    setitimer(ITIMER_PROF, &limit, NULL);
-#endif
 }
 
 void crash_set_request(const char *id, bool is_head) {

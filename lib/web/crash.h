@@ -1,5 +1,5 @@
 /* The end of a process that cannot continue: memory is exhausted, a signal such as SIGSEGV arrived,
- * or a request has reached its limit of CPU time. The process logs the request,
+ * or a request has reached its limit of CPU time (cpu_limit.h). The process logs the request,
  * answers 500 INTERNAL_ERROR (spec 7) and exits. Nothing here allocates memory or takes a lock,
  * because the heap and the locks may be broken.
  */
@@ -21,10 +21,5 @@ void crash_set_request(const char *id, bool is_head);
 
 /* Logs `reason`, answers the current request with 500 and ends the process. */
 _Noreturn void crash_exit(const char *reason);
-
-/* Starts the limit of CPU time of a request, again if it has been started: 15 s since the beginning
- * of the request or since the last part of its body or answer, far more than any part needs. It
- * ends endless loops, not long tables. Sanitizer builds have no limit. */
-void cpu_limit_start(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "web/crash.h"
+#include "web/cpu_limit.h"
 #include "web/transport.h"
 
 static const struct {

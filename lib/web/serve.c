@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/process/confine.h"
 #include "base/request_log.h"
+#include "web/cpu_limit.h"
 #include "web/crash.h"
 #include "web/describe.h"
 #include "web/prefer.h"

@@ -97,8 +97,8 @@ static void check_closing(void) {
     json_write_start_object(&w, &arena);
     json_write_array(&w, "list");
     json_write_object(&w, NULL);
-    CHECK_SLICE(json_written(&w), "{\"list\":[{}]}");
-    CHECK_SLICE(json_written(&w), "{\"list\":[{}]}");
+    CHECK_SLICE(json_written(&w), SLICE("{\"list\":[{}]}"));
+    CHECK_SLICE(json_written(&w), SLICE("{\"list\":[{}]}"));
 }
 
 int main(void) {

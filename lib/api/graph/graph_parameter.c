@@ -1,6 +1,5 @@
 #include "api/graph/graph_parameter.h"
 
-#include "api/graph/graph_request.h"
 #include "web/plain_name.h"
 
 /* Of a name in a message. */
@@ -14,26 +13,27 @@ bool graph_is_secret(struct slice name) {
     return plain_name_is(name, "access_token") || plain_name_is(name, "appsecret_proof");
 }
 
-int graph_check_name(struct request *rq, struct slice name) {
+int graph_check_name(struct request *rq, struct graph_seen *seen, struct slice name) {
     if (!plain_name_check(name))
         return fail(rq, INVALID,
                     "The parameter %.*s is not accepted: a name consists of letters, digits, _ and "
                     "-, with keys in brackets, as NAME[KEY].",
                     shown(name), name.p);
     if (plain_name_is(name, "method") || plain_name_is(name, "batch") ||
-        (plain_name_is(name, "ids") && (rq->graph->node.n || !slice_equal(name, SLICE("ids")))))
+        (plain_name_is(name, "ids") && (seen->has_node || !slice_equal(name, SLICE("ids")))))
         return fail(rq, INVALID, "The parameter %.*s is not accepted here.", shown(name), name.p);
     if (!plain_name_is(name, "fields"))
         return 0;
-    if (rq->graph->has_fields || !slice_equal(name, SLICE("fields")))
+    if (seen->has_fields || !slice_equal(name, SLICE("fields")))
         return fail(rq, INVALID,
                     "The parameter fields may stand in the request once, as one text.");
-    rq->graph->has_fields = true;
+    seen->has_fields = true;
     return 0;
 }
 
-int graph_take_name(struct request *rq, struct graph_names *names, struct slice name) {
-    if (graph_check_name(rq, name))
+int graph_take_name(struct request *rq, struct graph_seen *seen, struct graph_names *names,
+                    struct slice name) {
+    if (graph_check_name(rq, seen, name))
         return -1;
     for (size_t i = 0; i < names->count; i++)
         if (plain_name_clash(names->names[i], name))
@@ -54,5 +54,5 @@ int graph_check_part(void *checker, const struct part *part) {
                     name.p);
     if (plain_name_is(name, "fields"))
         return fail(parts->rq, INVALID, "The parameter fields must stand in the query.");
-    return graph_take_name(parts->rq, &parts->names, name);
+    return graph_take_name(parts->rq, parts->seen, &parts->names, name);
 }

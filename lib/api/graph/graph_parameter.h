@@ -8,6 +8,12 @@
 
 enum { GRAPH_MAX_NAMES = MULTIPART_MAX_PARTS };
 
+/* What the checks of a request's parameters depend on. */
+struct graph_seen {
+    bool has_node;   /* the path has one */
+    bool has_fields; /* the parameter `fields` was found, in the query or in the body */
+};
+
 /* The names of one query or form, of which no two may be taken for one. */
 struct graph_names {
     struct slice names[GRAPH_MAX_NAMES];
@@ -20,15 +26,17 @@ bool graph_is_secret(struct slice name);
 /* Checks a name: fails the request unless all readers understand it alike (plain_name.h); and for a
  * parameter with which the platform would do something else than path and method say: `method`,
  * `batch`, `ids` with a node, a second `fields`. Returns 0 or -1. */
-int graph_check_name(struct request *rq, struct slice name);
+int graph_check_name(struct request *rq, struct graph_seen *seen, struct slice name);
 
 /* The same for a name of a query or form; fails also when it clashes with one of `names`, which it
  * is added to. */
-int graph_take_name(struct request *rq, struct graph_names *names, struct slice name);
+int graph_take_name(struct request *rq, struct graph_seen *seen, struct graph_names *names,
+                    struct slice name);
 
 /* The parts of a multipart form so far. */
 struct graph_parts {
     struct request *rq;
+    struct graph_seen *seen;
     struct graph_names names;
 };
 

@@ -69,6 +69,7 @@ void graph_enter(struct request *rq) {
     graph->prefix =
         slice_of(arena_printf(rq->arena, "%s%.*s", prefix.n ? "/" : "", (int)prefix.n, prefix.p));
     graph->node = take_segment(&rest);
+    graph->seen.has_node = graph->node.n > 0;
     graph->edge = rest;
     rq->path = arena_printf(rq->arena, "/%.*s%s%.*s", (int)graph->node.n,
                             graph->node.n ? graph->node.p : "", graph->edge.n ? "/" : "",
@@ -124,7 +125,7 @@ static int take_pair(struct request *rq, struct graph_names *names, struct slice
                     "The parameter %.*s is not accepted: send the letters of its name as they are, "
                     "not percent-encoded.",
                     (int)name.n, name.p);
-    return graph_take_name(rq, names, name);
+    return graph_take_name(rq, &rq->graph->seen, names, name);
 }
 
 /* Copies `text`, pairs separated by `&`, without those that are not passed on; `decoded` has all
@@ -206,7 +207,7 @@ static int check_member(struct request *rq, struct json member) {
     if (graph_is_secret(name))
         return fail(rq, INVALID, "%.*s may not stand in JSON: send the token as a header.",
                     (int)name.n, name.p);
-    if (graph_check_name(rq, name))
+    if (graph_check_name(rq, &rq->graph->seen, name))
         return -1;
     if (slice_equal(name, SLICE("fields")) && json_type(member) != JSON_STRING)
         return fail(rq, INVALID, "The parameter fields must be a string.");
@@ -257,6 +258,7 @@ static int read_multipart(struct request *rq) {
     struct buffer body = buffer_in(rq->arena);
     char bytes[16 * 1024];
     parts->rq = rq;
+    parts->seen = &graph->seen;
     ssize_t got = form_copy_start(&copy, rq->arena, &source);
     while (got >= 0 && (got = form_copy_read(&copy, bytes, sizeof bytes)) > 0)
         buffer_add(&body, bytes, (size_t)got);

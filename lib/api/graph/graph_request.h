@@ -26,7 +26,7 @@ struct graph_request {
     struct query parameters; /* of the query, decoded; with access_token */
     struct slice query;      /* to pass on: without access_token and appsecret_proof */
     bool has_query_token;    /* the token stands in the query */
-    bool has_fields;         /* the parameter `fields` was found, here or in the body */
+    struct graph_seen seen;
 
     /* Set by the guard after the body is read. */
     struct slice body;        /* to pass on: without the token; p == NULL: none */
