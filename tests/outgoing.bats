@@ -26,6 +26,14 @@ queued() {
     db 'SELECT count(*) FROM outgoing'
 }
 
+@test "the reason of 202 is Accepted (RFC 9110 15.3.3)" {
+    [[ $TRANSPORT != direct ]] || skip 'needs a web server'
+    run curl -s -D - -o "$BATS_TEST_TMPDIR/answer" "$BASE/v2/messages/send/text" \
+        -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
+        -H 'Prefer: respond-async' -d "{$who,\"text\":\"x\"}"
+    assert_equal "${lines[0]%$'\r'}" 'HTTP/1.1 202 Accepted'
+}
+
 @test "respond-async is answered 202 with the row, its path and the preference, and sends nothing" {
     queue 'größer ☃'
     assert_status 202

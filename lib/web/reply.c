@@ -206,6 +206,7 @@ static const char *reason(int status) {
         const char *reason;
     } others[] = {
         {200, "OK"},
+        {202, "Accepted"},
         {204, "No Content"},
         {206, "Partial Content"},
         {301, "Moved Permanently"},
