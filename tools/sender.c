@@ -108,8 +108,8 @@ static void watch(struct sender *sender) {
 }
 
 static void tick(struct sender *sender, int64_t now) {
-    static void (*const tasks[])(struct sender *, struct store *) = {
-        correct, expire, record_confirmed, feed};
+    static void (*const tasks[])(struct sender *, struct store *) = {correct, expire,
+                                                                     record_confirmed, feed};
     struct store *store;
     if (now < sender->next_tick)
         return;

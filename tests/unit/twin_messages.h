@@ -519,6 +519,7 @@ static inline void send_outgoing(int twin, int round) {
     bool is_held;
     size_t count;
     insert_outgoing(id);
+    does(store_correct_outgoing(store, now - 7200000)); /* as if the clock was set back */
     if (does(store_hold_sender_lease(store, owner, now, &is_held)) && is_held) {
         take_outgoing(owner);
         does(store_end_sender_lease(store, owner, now));

@@ -33,7 +33,7 @@ static const struct twins cases[] = {
     {"store_insert_note store_delete_note", make_thread, write_notes, verify_notes, false},
     {"store_insert_outgoing store_hold_sender_lease store_end_sender_lease store_take_outgoing "
      "store_end_outgoing store_expire_outgoing store_cancel_outgoing store_delete_old_outgoing "
-     "store_hold_outgoing store_retry_outgoing store_report_outgoing",
+     "store_hold_outgoing store_retry_outgoing store_report_outgoing store_correct_outgoing",
      make_thread, send_outgoing, verify_outgoing, false},
     {"store_insert_campaign store_add_recipients store_change_campaign store_feed_campaign "
      "store_delete_old_campaigns",

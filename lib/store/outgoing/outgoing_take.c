@@ -141,8 +141,8 @@ static bool take_rows(struct store *store, const struct store_take *take) {
         "sending"};
     size_t taken = 0;
     return campaign_count_run(store, &due, &taken, TEXT(take->line_id), INTEGER(take->now),
-                              INTEGER((int64_t)take->limit), TEXT(take->owner),
-                              TEXT(take->take_id), INTEGER(LONGEST_WAIT_MS));
+                              INTEGER((int64_t)take->limit), TEXT(take->owner), TEXT(take->take_id),
+                              INTEGER(LONGEST_WAIT_MS));
 }
 
 /* Why the row must not be sent, in the order of spec 5.5. */
