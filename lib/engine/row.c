@@ -9,6 +9,7 @@ static void read_member(struct statement *s, int column, struct arena *arena, en
     case ROW_ID: column_id(s, column, to); break;
     case ROW_BLOB: *(struct slice *)to = column_blob(s, column, arena); break;
     case ROW_INTEGER: *(int64_t *)to = column_integer(s, column); break;
+    case ROW_INT: *(int *)to = (int)column_integer(s, column); break;
     case ROW_BOOL: *(bool *)to = column_integer(s, column) != 0; break;
     case ROW_TIME: *(int64_t *)to = column_time(s, column); break;
     }
@@ -31,6 +32,15 @@ bool row_find(struct store *store, struct statement *s, struct arena *arena,
     return true;
 }
 
+bool row_fill(struct store *store, struct statement *s, struct arena *arena,
+              const struct row_layout *layout, void *row) {
+    if (!sql_row(store, s))
+        return false;
+    row_read(s, 0, arena, layout, row);
+    sql_stop(s);
+    return true;
+}
+
 void row_add(struct store *store, struct statement *s, struct arena *arena,
              const struct row_layout *layout, struct buffer *rows) {
     for (; sql_row(store, s); rows->n += layout->size) {
@@ -44,8 +54,7 @@ void *row_list(struct store *store, struct statement *s, struct arena *arena,
                const struct row_layout *layout, size_t *count) {
     struct buffer rows = buffer_in(arena);
     row_add(store, s, arena, layout, &rows);
-    *count = rows.n / layout->size;
-    return rows.p;
+    return buffer_array(&rows, layout->size, count);
 }
 
 void row_copy(struct arena *arena, const struct row_layout *layout, void *row) {

@@ -8,7 +8,7 @@
 #include "engine/sql.h"
 
 struct row_member {
-    enum row_kind { ROW_TEXT, ROW_ID, ROW_BLOB, ROW_INTEGER, ROW_BOOL, ROW_TIME } kind;
+    enum row_kind { ROW_TEXT, ROW_ID, ROW_BLOB, ROW_INTEGER, ROW_INT, ROW_BOOL, ROW_TIME } kind;
     size_t offset;
 };
 
@@ -32,7 +32,8 @@ struct row_layout {
              : ROW_TEXT, char(*)[ID_SIZE]                                                          \
              : ROW_ID, struct slice *                                                              \
              : ROW_BLOB, int64_t *                                                                 \
-             : ROW_INTEGER, bool *                                                                 \
+             : ROW_INTEGER, int *                                                                  \
+             : ROW_INT, bool *                                                                     \
              : ROW_BOOL)
 
 /* A member of a layout: an integer, which is 0 for NULL, or another kind; a time, which is
@@ -47,9 +48,11 @@ struct row_layout {
 void row_read(struct statement *s, int first, struct arena *arena, const struct row_layout *layout,
               void *row);
 
-/* Reads the only row of a statement that was started; the other members are 0 then. False: there is
- * none, or on failure. */
+/* Reads the only row of a statement that was started, or the first one; with row_find the other
+ * members are 0 then, with row_fill they stay as they are. False: there is none, or on failure. */
 bool row_find(struct store *store, struct statement *s, struct arena *arena,
+              const struct row_layout *layout, void *row);
+bool row_fill(struct store *store, struct statement *s, struct arena *arena,
               const struct row_layout *layout, void *row);
 
 /* Adds all rows to a buffer of such structs; or returns an array of them, in `arena`, and sets
