@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/chore.h"
 
 enum { ROWS_AT_ONCE = 500 }; /* that are deleted in one transaction */
@@ -21,6 +21,10 @@ void store_name_actor(const char *id, const char *name) {
     }
 }
 
+static const struct row_layout object_layout =
+    ROW_LAYOUT(struct deed_object, ROW_MEMBER(struct deed_object, name),
+               ROW_MEMBER(struct deed_object, email));
+
 static void read_object(struct store *store, struct store_deed *deed, const char *object_id) {
     static struct {
         const char *prefix;
@@ -36,8 +40,7 @@ static void read_object(struct store *store, struct store_deed *deed, const char
         if (!slice_starts(slice_of(object_id), slice_of(kinds[i].prefix)))
             continue;
         sql_start(store, s, TEXT(object_id));
-        sql_read_one(store, s, deed->arena, TO_TEXT(&deed->object.name),
-                     TO_TEXT(&deed->object.email));
+        row_find(store, s, deed->arena, &object_layout, &deed->object);
     }
 }
 
@@ -101,6 +104,11 @@ enum store_result store_leave_trail(struct store *store, const char *user_id,
 #define ROWS                                                                                       \
     "SELECT id, at, actor, actor_name, action, object_id, details, address, request_id "           \
     "FROM trail WHERE user_id = ?1 AND id < ?2 "
+#define OF(member) ROW_MEMBER(struct store_trail_row, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_trail_row, OF(id), OF(at), OF(actor), OF(actor_name), OF(action),
+               OF(object_id), OF(details), OF(address), OF(request_id));
+
 #define NEWEST "ORDER BY id DESC LIMIT ?3"
 
 enum { SHARED = 3, CONDITIONS = 3 }; /* parameters of each statement, and of the conditions */
@@ -127,13 +135,9 @@ enum store_result store_list_trail(struct store *store, struct arena *arena,
         INTEGER((int64_t)filter->limit)};
     const size_t first = first_condition(filter), used = CONDITIONS - first;
     struct statement *s = &statements[first];
-    struct store_trail_row row;
     memcpy(parameters + SHARED, conditions + first, used * sizeof *conditions);
     sql_start_with(store, s, parameters, SHARED + used);
-    *rows = sql_read_rows(store, s, arena, &row, count, TO_TEXT(&row.id), TO_INTEGER(&row.at),
-                          TO_TEXT(&row.actor), TO_TEXT(&row.actor_name), TO_TEXT(&row.action),
-                          TO_TEXT(&row.object_id), TO_TEXT(&row.details), TO_TEXT(&row.address),
-                          TO_TEXT(&row.request_id));
+    *rows = row_list(store, s, arena, &layout, count);
     return sql_result(store);
 }
 

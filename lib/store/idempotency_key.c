@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 /* Inserts the key, or starts one again that is too old; is_new: it was. */
 static bool upsert_key(struct store *store, const struct store_idempotency_key *key, int64_t now,
@@ -23,6 +23,11 @@ static bool upsert_key(struct store *store, const struct store_idempotency_key *
     return true;
 }
 
+#define OF(member) ROW_MEMBER(struct store_idempotency, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_idempotency, OF(status), OF(answer), OF(started_at), OF(wamid),
+               OF(wa_id), OF(route), OF(is_sealed));
+
 /* Reads the state of a key that is stored. A key with the request id of this call was started by
  * it: the call is repeated because the result of its commit is unknown. */
 static void read_row(struct store *store, struct arena *arena,
@@ -30,14 +35,13 @@ static void read_row(struct store *store, struct arena *arena,
     static struct statement s = {
         .sql = "SELECT fingerprint, request_id, status, answer, created_at, wamid, wa_id, route, "
                "is_sealed FROM idempotency WHERE user_id = ?1 AND key = ?2"};
-    struct slice fingerprint;
-    const char *request_id;
     sql_start(store, &s, TEXT(key->user_id), TEXT(key->key));
-    if (!sql_read_one(store, &s, arena, TO_BLOB(&fingerprint), TO_TEXT(&request_id),
-                      TO_INT(&found->status), TO_BLOB(&found->answer),
-                      TO_INTEGER(&found->started_at), TO_TEXT(&found->wamid),
-                      TO_TEXT(&found->wa_id), TO_TEXT(&found->route), TO_BOOL(&found->is_sealed)))
+    if (!sql_row(store, &s))
         return;
+    const struct slice fingerprint = column_blob(&s, 0, arena);
+    const char *const request_id = column_text(&s, 1, arena);
+    row_read(&s, 2, arena, &layout, found);
+    sql_stop(&s);
     found->is_new = strcmp(found->request_id, request_id) == 0;
     memcpy(found->fingerprint, fingerprint.p, sizeof found->fingerprint);
     snprintf(found->request_id, ID_SIZE, "%s", request_id);

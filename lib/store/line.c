@@ -1,24 +1,21 @@
 #include "store/line.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/deed.h"
 
-struct line line_of_row(struct statement *s, int first, struct arena *arena) {
-    struct line line = {.is_primary = false};
-    sql_copy_row(s, first, arena, TO_TEXT(&line.id), TO_TEXT(&line.account_id),
-                 TO_TEXT(&line.phone_number_id), TO_TEXT(&line.phone_number), TO_TEXT(&line.name),
-                 TO_TEXT(&line.platform_type), TO_BOOL(&line.is_registered),
-                 TO_BOOL(&line.is_coexisting), TO_INTEGER(&line.created_at),
-                 TO_TIME(&line.archived_at), TO_INTEGER(&line.send_rate));
-    return line;
-}
+#define OF(member) ROW_MEMBER(struct line, member)
+const struct row_layout line_layout =
+    ROW_LAYOUT(struct line, OF(id), OF(account_id), OF(phone_number_id), OF(phone_number), OF(name),
+               OF(platform_type), OF(is_registered), OF(is_coexisting), OF(created_at),
+               ROW_TIME_MEMBER(struct line, archived_at), OF(send_rate));
 
 #define LINES                                                                                      \
     "SELECT " LINE_COLUMNS ", u.primary_line_id = l.id FROM account a "                            \
     "JOIN line l ON l.account_id = a.id JOIN \"user\" u ON u.id = a.user_id "
 
 static struct line read_line(struct statement *s, struct arena *arena) {
-    struct line line = line_of_row(s, 0, arena);
+    struct line line = {.is_primary = false};
+    row_read(s, 0, arena, &line_layout, &line);
     line.is_primary = column_integer(s, LINE_COLUMN_COUNT) != 0;
     return line;
 }
@@ -66,10 +63,10 @@ static bool is_owned(struct store *store, const char *user_id, const char *line_
     static struct statement s = {.sql =
                                      "SELECT l.archived_at FROM line l JOIN account a "
                                      "ON a.id = l.account_id WHERE l.id = ?1 AND a.user_id = ?2"};
-    int64_t archived_at = INT64_MAX;
     sql_start(store, &s, TEXT(line_id), TEXT(user_id));
-    const bool found = sql_read_one(store, &s, NULL, TO_TIME(&archived_at));
-    *is_archived = archived_at != INT64_MAX;
+    const bool found = sql_row(store, &s);
+    *is_archived = found && !column_is_null(&s, 0);
+    sql_stop(&s);
     return found;
 }
 

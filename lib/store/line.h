@@ -53,13 +53,12 @@ enum store_result store_change_line(struct store *store, const char *user_id, co
 
 /* --- internal to the store --- */
 
-/* SQL: the columns of a line `l`, which line_of_row reads, beginning at the column `first`. */
+/* SQL: the columns of a line `l`, which the layout reads. */
 #define LINE_COLUMNS                                                                               \
     "l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.platform_type, "             \
     "l.is_registered, l.is_coexisting, l.created_at, l.archived_at, "                              \
     "coalesce(l.send_rate, 0)"
 enum { LINE_COLUMN_COUNT = 11 };
-struct statement;
-struct line line_of_row(struct statement *s, int first, struct arena *arena);
+extern const struct row_layout line_layout;
 
 #endif

@@ -1,6 +1,6 @@
 #include "store/listing.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 enum store_result store_find_user(struct store *store, const char *email, char id[ID_SIZE]) {
     static struct statement s = {
@@ -9,6 +9,13 @@ enum store_result store_find_user(struct store *store, const char *email, char i
     bool found = sql_read_id(store, &s, id);
     return sql_found(store, found);
 }
+
+#define OF(member) ROW_MEMBER(struct store_user_entry, member)
+static const struct row_layout user_layout =
+    ROW_LAYOUT(struct store_user_entry, OF(id), OF(email), OF(default_account_id), OF(created_at));
+static const struct row_layout plan_layout = ROW_LAYOUT(
+    struct store_plan, ROW_MEMBER(struct store_plan, name), ROW_MEMBER(struct store_plan, is_addon),
+    ROW_TIME_MEMBER(struct store_plan, ends_at));
 
 enum store_result store_list_users(struct store *store, struct arena *arena,
                                    struct store_user_entry **users, size_t *count) {
@@ -20,9 +27,9 @@ enum store_result store_list_users(struct store *store, struct arena *arena,
     sql_start_with(store, &s, NULL, 0);
     struct store_user_entry user = {.plan_count = 0}, *last = NULL;
     struct store_plan plan;
-    while (sql_read_row(store, &s, arena, TO_TEXT(&user.id), TO_TEXT(&user.email),
-                        TO_TEXT(&user.default_account_id), TO_INTEGER(&user.created_at),
-                        TO_TEXT(&plan.name), TO_BOOL(&plan.is_addon), TO_TIME(&plan.ends_at))) {
+    while (sql_row(store, &s)) {
+        row_read(&s, 0, arena, &user_layout, &user);
+        row_read(&s, (int)user_layout.count, arena, &plan_layout, &plan);
         if (!last || strcmp(user.id, last->id) != 0) {
             buffer_add(&rows, &user, sizeof user);
             last = (struct store_user_entry *)(void *)(rows.p + rows.n - sizeof user);

@@ -36,7 +36,7 @@ static void read_thread(struct store *store, struct arena *arena, const struct s
     row_read(&s, 0, arena, &thread_layout, thread);
     if (column_is_null(&s, 3))
         thread->last_inbound_at = INT64_MIN;
-    thread->line = line_of_row(&s, 15, arena);
+    row_read(&s, 15, arena, &line_layout, &thread->line);
     thread->contact = contact_of_row(&s, 15 + LINE_COLUMN_COUNT, arena);
     if (thread->line.archived_at != INT64_MAX) /* it cannot send */
         thread->waiting_since = INT64_MAX;

@@ -5,7 +5,7 @@
 #define ACCOUNT_MEMBERS                                                                            \
     OF_ACCOUNT(id), OF_ACCOUNT(user_id), OF_ACCOUNT(waba_id), OF_ACCOUNT(name),                    \
         OF_ACCOUNT(sealed_token), OF_ACCOUNT(created_at)
-static const struct row_layout account_layout = ROW_LAYOUT(struct store_account, ACCOUNT_MEMBERS);
+const struct row_layout access_account_layout = ROW_LAYOUT(struct store_account, ACCOUNT_MEMBERS);
 
 #define ACCOUNT_COLUMNS "a.id, a.user_id, a.waba_id, a.name, a.access_token, a.created_at"
 
@@ -110,8 +110,9 @@ enum store_result store_find_line(struct store *store, struct arena *arena,
     sql_start(store, &s, TEXT(phone_number_id), TEXT(view->user_id));
     bool found = sql_row(store, &s);
     if (found) {
-        *line = line_of_row(&s, 0, arena);
-        row_read(&s, LINE_COLUMN_COUNT, arena, &account_layout, &line->account);
+        *line = (struct line){.is_primary = false};
+        row_read(&s, 0, arena, &line_layout, line);
+        row_read(&s, LINE_COLUMN_COUNT, arena, &access_account_layout, &line->account);
         sql_stop(&s);
         if (view->user_id)
             access_cache_keep_line(store, view->user_id, line);
@@ -124,7 +125,7 @@ enum store_result store_find_account(struct store *store, struct arena *arena, c
     static struct statement s = {.sql = "SELECT " ACCOUNT_COLUMNS " FROM account a WHERE a.id = ?1 "
                                         "AND (a.user_id = ?2 OR ?2 IS NULL)"};
     sql_start(store, &s, TEXT(account_id), TEXT(user_id));
-    return sql_found(store, row_find(store, &s, arena, &account_layout, account));
+    return sql_found(store, row_find(store, &s, arena, &access_account_layout, account));
 }
 
 enum store_result store_is_platform_id(struct store *store, const char *platform_id) {

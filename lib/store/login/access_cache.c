@@ -88,14 +88,9 @@ static struct store_scoped_token copy_token(struct arena *arena, struct store_sc
     return token;
 }
 
-#define OF_LINE(member) ROW_MEMBER(struct line, member)
-static const struct row_layout line_texts = ROW_LAYOUT(
-    struct line, OF_LINE(id), OF_LINE(account_id), OF_LINE(phone_number_id), OF_LINE(phone_number),
-    OF_LINE(name), OF_LINE(platform_type), OF_LINE(account.id), OF_LINE(account.user_id),
-    OF_LINE(account.waba_id), OF_LINE(account.name), OF_LINE(account.sealed_token));
-
 static struct line copy_line(struct arena *arena, struct line line) {
-    row_copy(arena, &line_texts, &line);
+    row_copy(arena, &line_layout, &line);
+    row_copy(arena, &access_account_layout, &line.account);
     return line;
 }
 

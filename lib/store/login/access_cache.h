@@ -17,7 +17,7 @@
     "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
 enum { USER_COLUMN_COUNT = 7 };
 #define TOKEN_COLUMNS "t.id, t.name, t.scopes, t.created_at, t.expires_at, t.line_ids "
-extern const struct row_layout access_user_layout, access_token_layout;
+extern const struct row_layout access_user_layout, access_token_layout, access_account_layout;
 
 /* Copies the user of the token with this hash into `*user` if it is kept, else false: of a scoped
  * token, which may have expired since, with `*token`; of the user's own one, whose `token` is
