@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "engine/row.h"
 #include "engine/tally.h"
 
 const char *const usage_names[USAGE_MEASURES] = {
@@ -97,9 +98,8 @@ enum store_result store_count_messages(struct store *store, int64_t now, int64_t
                "AND u.measure = 'out' AND u.hour >= ?1 UNION ALL "
                "SELECT u.count FROM line l CROSS JOIN usage u WHERE u.line_id = l.id "
                "AND u.measure <> 'out' AND u.measure = 'in' AND u.hour >= ?1) AS counted"};
-    *count = 0;
     sql_start(store, &s, INTEGER(now / USAGE_HOUR_MS - 24));
-    sql_read_one(store, &s, NULL, TO_INTEGER(count));
+    *count = row_integer(store, &s, 0);
     return sql_result(store);
 }
 

@@ -5,7 +5,7 @@
 #define SWITCHBOARD_STORE_COUNT_USER_NUMBER_H
 
 #include "base/id.h"
-#include "engine/sql.h"
+#include "engine/row.h"
 
 enum user_number { NUMBER_EVENT, NUMBER_FORWARD, NUMBER_CHANGE, USER_NUMBERS };
 

@@ -1,6 +1,6 @@
 #include "store/backlog.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 enum store_result store_count_backlog(struct store *store, struct store_backlog *backlog) {
     static struct statement pending = {
@@ -11,10 +11,14 @@ enum store_result store_count_backlog(struct store *store, struct store_backlog 
     *backlog = (struct store_backlog){.oldest_at = INT64_MAX};
     store_hold_view(store);
     sql_start(store, &pending, INTEGER(STORE_BACKLOG_MOST));
-    sql_read_one(store, &pending, NULL, TO_INTEGER(&backlog->count), TO_ID(oldest));
+    if (sql_row(store, &pending)) {
+        backlog->count = column_integer(&pending, 0);
+        column_id(&pending, 1, oldest);
+        sql_stop(&pending);
+    }
     if (*oldest) {
         sql_start(store, &creation, TEXT(oldest));
-        sql_read_one(store, &creation, NULL, TO_INTEGER(&backlog->oldest_at));
+        backlog->oldest_at = row_integer(store, &creation, INT64_MAX);
     }
     store_release_view(store);
     return sql_result(store);

@@ -60,12 +60,15 @@ bool event_entry_add(struct store *store, struct arena *arena, const struct webh
            outbox_deliver_all(store, webhooks, event, id, order_key);
 }
 
+static const struct row_layout owner_layout =
+    ROW_LAYOUT(struct store_event, ROW_MEMBER(struct store_event, waba_id),
+               ROW_MEMBER(struct store_event, phone_number_id));
+
 bool event_entry_read_owner(struct store *store, struct arena *arena, struct store_event *event) {
     static struct statement s = {.sql = "SELECT a.waba_id, l.phone_number_id FROM account a "
                                         "LEFT JOIN line l ON l.id = ?2 WHERE a.id = ?1"};
     sql_start(store, &s, TEXT(event->account_id), TEXT(event->line_id));
-    return sql_read_one(store, &s, arena, TO_TEXT(&event->waba_id),
-                        TO_TEXT(&event->phone_number_id));
+    return row_fill(store, &s, arena, &owner_layout, event);
 }
 
 static int compare_ids(const void *a, const void *b) {

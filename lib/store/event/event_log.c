@@ -1,12 +1,15 @@
 #include "store/event_log.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/forward_parts.h"
 
 /* After these come the columns of the contact. */
 #define EVENT_COLUMNS                                                                              \
     "e.id, u.email, e.type, e.state, e.sequence, e.created_at, e.finished_at, e.wamid, "
-enum { EVENT_COLUMN_COUNT = 8 };
+#define OF(member) ROW_MEMBER(struct store_event_entry, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_event_entry, OF(id), OF(email), OF(type), OF(state), OF(sequence),
+               OF(created_at), ROW_TIME_MEMBER(struct store_event_entry, finished_at), OF(wamid));
 
 /* The contact of an event, or the one that it was merged into. */
 #define WITH_OWNERS                                                                                \
@@ -18,16 +21,21 @@ enum { EVENT_COLUMN_COUNT = 8 };
 static bool read_event(struct store *store, struct statement *s, struct arena *arena,
                        struct store_event_entry *event) {
     *event = (struct store_event_entry){.next_attempt_at = INT64_MAX};
-    if (!sql_read_row(store, s, arena, TO_TEXT(&event->id), TO_TEXT(&event->email),
-                      TO_TEXT(&event->type), TO_TEXT(&event->state), TO_INTEGER(&event->sequence),
-                      TO_INTEGER(&event->created_at), TO_TIME(&event->finished_at),
-                      TO_TEXT(&event->wamid)))
+    if (!sql_row(store, s))
         return false;
-    event->contact = contact_of_row(s, EVENT_COLUMN_COUNT, arena);
+    row_read(s, 0, arena, &layout, event);
+    event->contact = contact_of_row(s, (int)layout.count, arena);
     return true;
 }
 
 /* --- the deliveries of an event --- */
+
+#define OF_DELIVERY(member) ROW_MEMBER(struct store_event_delivery, member)
+#define AT_DELIVERY(member) ROW_TIME_MEMBER(struct store_event_delivery, member)
+static const struct row_layout delivery_layout =
+    ROW_LAYOUT(struct store_event_delivery, OF_DELIVERY(webhook_id), OF_DELIVERY(state),
+               OF_DELIVERY(attempts), AT_DELIVERY(next_attempt_at), AT_DELIVERY(last_attempt_at),
+               AT_DELIVERY(finished_at), OF_DELIVERY(last_status), OF_DELIVERY(last_error));
 
 /* Reads the deliveries of the event; with `webhook_id` only that one. A pending delivery to a
  * suspended webhook waits for the webhook, whatever its own time. */
@@ -41,13 +49,8 @@ static void read_deliveries(struct store *store, struct arena *arena, const char
                "d.finished_at, d.last_status, d.last_error FROM delivery d "
                "JOIN webhook w ON w.id = d.webhook_id WHERE d.event_id = ?1 "
                "AND (d.webhook_id = ?2 OR ?2 IS NULL) ORDER BY d.webhook_id"};
-    struct store_event_delivery row;
     sql_start(store, &s, TEXT(event->id), TEXT(webhook_id));
-    event->deliveries =
-        sql_read_rows(store, &s, arena, &row, &event->delivery_count, TO_TEXT(&row.webhook_id),
-                      TO_TEXT(&row.state), TO_INT(&row.attempts), TO_TIME(&row.next_attempt_at),
-                      TO_TIME(&row.last_attempt_at), TO_TIME(&row.finished_at),
-                      TO_INT(&row.last_status), TO_TEXT(&row.last_error));
+    event->deliveries = row_list(store, &s, arena, &delivery_layout, &event->delivery_count);
 }
 
 static bool is_state(const struct store_event_delivery *delivery, const char *state) {
@@ -242,17 +245,19 @@ enum store_result store_list_user_events(struct store *store, struct arena *aren
 
 /* --- one event --- */
 
+#define OF_ATTEMPT(member) ROW_MEMBER(struct store_event_attempt, member)
+static const struct row_layout attempt_layout =
+    ROW_LAYOUT(struct store_event_attempt, OF_ATTEMPT(webhook_id), OF_ATTEMPT(attempt),
+               OF_ATTEMPT(started_at), OF_ATTEMPT(duration_ms), OF_ATTEMPT(status),
+               OF_ATTEMPT(error), OF_ATTEMPT(address), OF_ATTEMPT(response_head));
+
 static void read_log(struct store *store, struct arena *arena, struct store_event_entry *event) {
     static struct statement s = {
         .sql = "SELECT webhook_id, attempt, started_at, duration_ms, http_status, error, address, "
                "response_head FROM event_attempt WHERE event_id = ?1 "
                "ORDER BY webhook_id, attempt"};
-    struct store_event_attempt row;
     sql_start(store, &s, TEXT(event->id));
-    event->log = sql_read_rows(
-        store, &s, arena, &row, &event->log_count, TO_TEXT(&row.webhook_id), TO_INT(&row.attempt),
-        TO_INTEGER(&row.started_at), TO_INTEGER(&row.duration_ms), TO_INT(&row.status),
-        TO_TEXT(&row.error), TO_TEXT(&row.address), TO_BLOB(&row.response_head));
+    event->log = row_list(store, &s, arena, &attempt_layout, &event->log_count);
 }
 
 /* Reads the event itself; false when there is none, or on failure. */
@@ -263,15 +268,13 @@ static bool find_event(struct store *store, struct arena *arena, const char *use
                ", coalesce(e.body, p.body), e.parts FROM " EVENT_TABLES
                " LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1 "
                "AND (e.user_id = ?2 OR ?2 IS NULL)"};
-    struct slice body;
-    const char *parts;
+    const int rest = (int)layout.count + CONTACT_COLUMN_COUNT;
     sql_start(store, &s, TEXT(id), TEXT(user_id));
     if (!read_event(store, &s, arena, event))
         return false;
-    sql_copy_row(&s, EVENT_COLUMN_COUNT + CONTACT_COLUMN_COUNT, arena, TO_BLOB(&body),
-                 TO_TEXT(&parts));
+    event->body =
+        forward_assemble(arena, column_blob(&s, rest, arena), column_text(&s, rest + 1, arena));
     sql_stop(&s);
-    event->body = forward_assemble(arena, body, parts);
     return true;
 }
 

@@ -42,6 +42,10 @@ static bool reopen(struct store *store, const char *id) {
 
 /* --- events whose webhooks are gone --- */
 
+#define OF(member) ROW_MEMBER(struct store_event, member)
+static const struct row_layout layout = ROW_LAYOUT(struct store_event, OF(user_id), OF(type),
+                                                   OF(line_id), OF(sequence), OF(contact.id));
+
 /* Reads the event, if it is not a forward and no webhook of its deliveries exists any more. Its
  * type, line and contact are in `arena`. */
 static bool find_orphan(struct store *store, struct arena *arena, const char *id, int64_t now,
@@ -54,9 +58,7 @@ static bool find_orphan(struct store *store, struct arena *arena, const char *id
                " WHERE d.event_id = e.id AND w.deleted_at IS NULL)"};
     *event = (struct store_event){.now = now};
     sql_start(store, &s, TEXT(id));
-    return sql_read_one(store, &s, arena, TO_TEXT(&event->user_id), TO_TEXT(&event->type),
-                        TO_TEXT(&event->line_id), TO_INTEGER(&event->sequence),
-                        TO_TEXT(&event->contact.id));
+    return row_fill(store, &s, arena, &layout, event);
 }
 
 /* Inserts deliveries of such an event to the webhooks that want it now. */
@@ -94,7 +96,7 @@ static bool has_target(struct store *store, const char *id) {
         .sql = "SELECT 1 FROM delivery d JOIN webhook w ON w.id = d.webhook_id "
                "WHERE d.event_id = ?1 AND " WEBHOOK_IS_SET " LIMIT 1"};
     sql_start(store, &s, TEXT(id));
-    return sql_has_row(store, &s);
+    return row_exists(store, &s);
 }
 
 /* Makes the deliveries due that wait for their next attempt. */
@@ -141,8 +143,11 @@ static bool lock_events(struct store *store, const char *first, const char *last
     const char *users[STORE_REPLAYED_AT_ONCE + 1];
     *count = 0;
     sql_start(store, &s, TEXT(first), TEXT(last), INTEGER(STORE_REPLAYED_AT_ONCE + 1));
-    for (; sql_read_row(store, &s, NULL, TO_ID(ids[*count]), TO_ID(owners[*count])); ++*count)
+    for (; sql_row(store, &s); ++*count) {
+        column_id(&s, 0, ids[*count]);
+        column_id(&s, 1, owners[*count]);
         users[*count] = owners[*count];
+    }
     if (*count)
         lock_users(store, users, *count);
     return !sql_failed(store);

@@ -52,6 +52,11 @@ enum store_result store_list_due(struct store *store, struct arena *arena, int64
     return sql_result(store);
 }
 
+#define OF_DUE(member) ROW_MEMBER(struct store_due, member)
+static const struct row_layout due_layout =
+    ROW_LAYOUT(struct store_due, OF_DUE(webhook_id), OF_DUE(user_id), OF_DUE(url),
+               OF_DUE(is_suspended), OF_DUE(is_failing));
+
 static void read_due(struct store *store, struct arena *arena, const char *webhook_id, int64_t now,
                      struct store_due *due) {
     static struct statement s = {
@@ -62,8 +67,7 @@ static void read_due(struct store *store, struct arena *arena, const char *webho
             " AND EXISTS (SELECT 1 FROM delivery e WHERE e.webhook_id = w.id AND " IS_WAITING ")"};
     *due = (struct store_due){0};
     sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(webhook_id));
-    sql_read_one(store, &s, arena, TO_TEXT(&due->webhook_id), TO_TEXT(&due->user_id),
-                 TO_TEXT(&due->url), TO_BOOL(&due->is_suspended), TO_BOOL(&due->is_failing));
+    row_find(store, &s, arena, &due_layout, due);
 }
 
 enum store_result store_read_due(struct store *store, struct arena *arena, const char *const *ids,
@@ -75,6 +79,11 @@ enum store_result store_read_due(struct store *store, struct arena *arena, const
     return sql_result(store);
 }
 
+#define OF(member) ROW_MEMBER(struct store_delivery, member)
+static const struct row_layout target_layout =
+    ROW_LAYOUT(struct store_delivery, OF(user_id), OF(url), OF(sealed_code),
+               OF(sealed_previous_code), OF(is_probe), OF(is_forward));
+
 /* Reads the webhook; false when no event can be sent to it now, or on failure. */
 static bool read_target(struct store *store, struct arena *arena, const char *webhook_id,
                         int64_t now, struct store_delivery *target) {
@@ -85,9 +94,7 @@ static bool read_target(struct store *store, struct arena *arena, const char *we
                                         "WHERE w.id = ?2 AND " IS_CONFIGURED " AND " MAY_BE_TRIED};
     *target = (struct store_delivery){.webhook_id = arena_copy(arena, slice_of(webhook_id))};
     sql_start(store, &s, INTEGER(now), TEXT(webhook_id));
-    return sql_read_one(store, &s, arena, TO_TEXT(&target->user_id), TO_TEXT(&target->url),
-                        TO_BLOB(&target->sealed_code), TO_BLOB(&target->sealed_previous_code),
-                        TO_BOOL(&target->is_probe), TO_BOOL(&target->is_forward));
+    return row_fill(store, &s, arena, &target_layout, target);
 }
 
 /* Reads what is sent: the event's type and body. */
@@ -95,12 +102,12 @@ static bool read_event(struct store *store, struct arena *arena, struct store_de
     static struct statement s = {
         .sql = "SELECT e.type, coalesce(e.body, p.body), e.parts FROM event e "
                "LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1"};
-    struct slice body;
-    const char *parts;
     sql_start(store, &s, TEXT(delivery->event_id));
-    if (!sql_read_one(store, &s, arena, TO_TEXT(&delivery->type), TO_BLOB(&body), TO_TEXT(&parts)))
+    if (!sql_row(store, &s))
         return false;
-    delivery->body = forward_assemble(arena, body, parts);
+    delivery->type = column_text(&s, 0, arena);
+    delivery->body = forward_assemble(arena, column_blob(&s, 1, arena), column_text(&s, 2, arena));
+    sql_stop(&s);
     return true;
 }
 
@@ -116,8 +123,9 @@ static bool update_lease(struct store *store, struct arena *arena, const char *e
     const int64_t now = exchange->now;
     sql_start(store, &s, INTEGER(now), INTEGER(latest_lease(now)), TEXT(event_id),
               INTEGER(now + OUTBOX_LEASE_MS), TEXT(exchange->courier), TEXT(delivery->webhook_id));
-    if (!(*is_leased = sql_read_row(store, &s, NULL, TO_INT(&delivery->attempts))))
+    if (!(*is_leased = sql_row(store, &s)))
         return !sql_failed(store);
+    delivery->attempts = (int)column_integer(&s, 0);
     delivery->event_id = event_id;
     return !sql_row(store, &s) && /* SQLite writes when the last step is done */
            read_event(store, arena, delivery);
@@ -151,14 +159,17 @@ struct leasing {
     const char *round_end; /* the order key that the round ends with */
 };
 
+#define OF_TURN(member) ROW_MEMBER(struct leasing, member)
+static const struct row_layout turn_layout =
+    ROW_LAYOUT(struct leasing, OF_TURN(turn), OF_TURN(key), OF_TURN(round_end));
+
 static void read_turn(struct leasing *t) {
     static struct statement s = {
         .sql = "SELECT turn, order_key, round_end FROM event_turn WHERE webhook_id = ?1"};
     t->turn = 0;
     t->key = t->round_end = "";
     sql_start(t->store, &s, TEXT(t->delivery.webhook_id));
-    sql_read_one(t->store, &s, t->arena, TO_INTEGER(&t->turn), TO_TEXT(&t->key),
-                 TO_TEXT(&t->round_end));
+    row_fill(t->store, &s, t->arena, &turn_layout, t);
 }
 
 static bool write_turn(struct leasing *t) {
@@ -201,9 +212,10 @@ static void start_round(struct leasing *t) {
     static struct statement s = {
         .sql = "SELECT order_key FROM delivery WHERE webhook_id = ?1 AND state = 'pending' "
                "AND attempts = 0 AND order_key IS NOT NULL ORDER BY order_key DESC LIMIT 1"};
-    t->key = t->round_end = "";
+    t->key = "";
     sql_start(t->store, &s, TEXT(t->delivery.webhook_id));
-    sql_read_one(t->store, &s, t->arena, TO_TEXT(&t->round_end));
+    const char *const last = row_text(t->store, &s, t->arena);
+    t->round_end = last ? last : "";
 }
 
 /* Finds the first due event of the next order key; false at the end of the round, or on failure.
@@ -216,7 +228,12 @@ static bool find_next_key(struct leasing *t, const char **id) {
                " ORDER BY e.order_key, e.sequence LIMIT 1"};
     sql_start(t->store, &s, INTEGER(t->exchange->now), INTEGER(latest_lease(t->exchange->now)),
               TEXT(t->delivery.webhook_id), TEXT(t->key), TEXT(t->round_end));
-    return sql_read_one(t->store, &s, t->arena, TO_TEXT(&t->key), TO_TEXT(id));
+    if (!sql_row(t->store, &s))
+        return false;
+    t->key = column_text(&s, 0, t->arena);
+    *id = column_text(&s, 1, t->arena);
+    sql_stop(&s);
+    return true;
 }
 
 /* Leases at most `limit` first attempts: from the rest of this round, then from a new one. Few

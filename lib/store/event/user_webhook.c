@@ -18,9 +18,16 @@ const char *store_webhook_state(const struct store_webhook *webhook) {
 
 #define IS_FIRST "CASE WHEN w.id = " WEBHOOK_FIRST_OF("w.user_id") " THEN 1 ELSE 0 END"
 #define COLUMNS                                                                                    \
-    "w.id, w.user_id, w.name, w.kind, w.url, w.code, w.event_types, w.fields, w.line_ids, "        \
-    "w.updates, w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "     \
-    "w.suspended_at, w.next_probe_at, w.account_id, " IS_FIRST
+    "w.id, w.user_id, w.name, w.kind, w.url, w.code, w.event_types, w.fields, w.updates, "         \
+    "w.splits_messages, w.created_at, w.updated_at, w.paused_at, w.failing_since, "                \
+    "w.suspended_at, w.next_probe_at, w.account_id, " IS_FIRST ", w.line_ids"
+#define OF(member)      ROW_MEMBER(struct store_webhook, member)
+#define TIME_OF(member) ROW_TIME_MEMBER(struct store_webhook, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_webhook, OF(id), OF(user_id), OF(name), OF(kind), OF(url),
+               OF(sealed_code), OF(event_types), OF(fields), OF(updates), OF(splits_messages),
+               OF(created_at), OF(updated_at), TIME_OF(paused_at), TIME_OF(failing_since),
+               TIME_OF(suspended_at), TIME_OF(next_probe_at), OF(account_id), OF(is_first));
 
 /* The words of a list, as an array. */
 static const char *const *words_of(struct arena *arena, const char *list, size_t *count) {
@@ -36,17 +43,11 @@ static const char *const *words_of(struct arena *arena, const char *list, size_t
 /* Reads the next row of a statement that selects COLUMNS. */
 static bool read_row(struct store *store, struct statement *s, struct arena *arena,
                      struct store_webhook *row) {
-    const char *line_ids;
     *row = (struct store_webhook){.line_count = 0};
-    if (!sql_read_row(store, s, arena, TO_TEXT(&row->id), TO_TEXT(&row->user_id),
-                      TO_TEXT(&row->name), TO_TEXT(&row->kind), TO_TEXT(&row->url),
-                      TO_BLOB(&row->sealed_code), TO_TEXT(&row->event_types), TO_TEXT(&row->fields),
-                      TO_TEXT(&line_ids), TO_TEXT(&row->updates), TO_BOOL(&row->splits_messages),
-                      TO_INTEGER(&row->created_at), TO_INTEGER(&row->updated_at),
-                      TO_TIME(&row->paused_at), TO_TIME(&row->failing_since),
-                      TO_TIME(&row->suspended_at), TO_TIME(&row->next_probe_at),
-                      TO_TEXT(&row->account_id), TO_BOOL(&row->is_first)))
+    if (!sql_row(store, s))
         return false;
+    row_read(s, 0, arena, &layout, row);
+    const char *const line_ids = column_text(s, (int)layout.count, arena);
     row->all_lines = !line_ids;
     if (line_ids)
         row->line_ids = words_of(arena, line_ids, &row->line_count);
@@ -58,19 +59,17 @@ static void read_lines(struct store *store, struct arena *arena, struct store_we
     static struct statement s = {.sql = "SELECT phone_number_id FROM line WHERE id = ?1"};
     const char **ids = arena_alloc(arena, row->line_count * sizeof *ids);
     for (size_t i = 0; i < row->line_count; i++) {
-        ids[i] = "";
         sql_start(store, &s, TEXT(row->line_ids[i]));
-        sql_read_one(store, &s, arena, TO_TEXT(&ids[i]));
+        const char *const id = row_text(store, &s, arena);
+        ids[i] = id ? id : "";
     }
     row->phone_number_ids = ids;
 }
 
 /* Starts a statement that counts deliveries to the webhook, and returns their number. */
 static int64_t count_deliveries(struct store *store, struct statement *s, const char *id) {
-    int64_t n = 0;
     sql_start(store, s, TEXT(id), INTEGER(STORE_WEBHOOK_MOST));
-    sql_read_one(store, s, NULL, TO_INTEGER(&n));
-    return n;
+    return row_integer(store, s, 0);
 }
 
 /* Reads what is not in the row itself. */
@@ -159,15 +158,17 @@ enum store_result store_list_callbacks(struct store *store, struct arena *arena,
     return sql_result(store);
 }
 
+#define OF_SUSPENDED(member) ROW_MEMBER(struct store_suspended, member)
+static const struct row_layout suspended_layout = ROW_LAYOUT(
+    struct store_suspended, OF_SUSPENDED(id), OF_SUSPENDED(user_id), OF_SUSPENDED(email));
+
 enum store_result store_list_suspended(struct store *store, struct arena *arena,
                                        struct store_suspended **list, size_t *count) {
     static struct statement s = {
         .sql = "SELECT w.id, u.id, u.email FROM webhook w JOIN \"user\" u ON u.id = w.user_id "
                "WHERE w.suspended_at IS NOT NULL ORDER BY u.email, u.id, w.created_at, w.id"};
-    struct store_suspended row;
     sql_start_with(store, &s, NULL, 0);
-    *list = sql_read_rows(store, &s, arena, &row, count, TO_TEXT(&row.id), TO_TEXT(&row.user_id),
-                          TO_TEXT(&row.email));
+    *list = row_list(store, &s, arena, &suspended_layout, count);
     return sql_result(store);
 }
 
@@ -227,11 +228,11 @@ static bool has_room(struct store *store, const struct store_webhook_change *cha
     static struct statement s = {
         .sql = "SELECT count(*), count(CASE WHEN id = ?2 THEN 1 END) FROM webhook "
                "WHERE user_id = ?1 AND deleted_at IS NULL"};
-    int64_t count;
-    bool is_stored;
     sql_start(store, &s, TEXT(change->user_id), TEXT(change->id));
-    return sql_read_one(store, &s, NULL, TO_INTEGER(&count), TO_BOOL(&is_stored)) &&
-           (count < STORE_WEBHOOKS_KEPT || is_stored);
+    const bool has_room = sql_row(store, &s) && (column_integer(&s, 0) < STORE_WEBHOOKS_KEPT ||
+                                                 column_integer(&s, 1) != 0);
+    sql_stop(&s);
+    return has_room;
 }
 
 enum store_result store_insert_webhook(struct store *store,

@@ -3,6 +3,11 @@
 #include "store/count/user_number.h"
 #include "store/event_type.h"
 
+#define OF(member) ROW_MEMBER(struct webhook_match, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct webhook_match, OF(id), OF(is_forward), OF(event_types), OF(line_ids),
+               OF(fields), OF(updates), OF(splits_messages), OF(account_id));
+
 bool webhook_match_list(struct store *store, struct arena *arena, const char *user_id,
                         struct webhook_list *found) {
     static struct statement s = {
@@ -11,13 +16,9 @@ bool webhook_match_list(struct store *store, struct arena *arena, const char *us
                "= w.user_id "
                "WHERE w.user_id = ?1 AND u.deleted_at IS NULL AND " WEBHOOK_IS_SET
                " ORDER BY w.created_at, w.id"};
-    struct webhook_match row;
     found->user_id = arena_copy(arena, slice_of(user_id));
     sql_start(store, &s, TEXT(user_id));
-    found->list = sql_read_rows(store, &s, arena, &row, &found->count, TO_TEXT(&row.id),
-                                TO_BOOL(&row.is_forward), TO_TEXT(&row.event_types),
-                                TO_TEXT(&row.line_ids), TO_TEXT(&row.fields), TO_TEXT(&row.updates),
-                                TO_BOOL(&row.splits_messages), TO_TEXT(&row.account_id));
+    found->list = row_list(store, &s, arena, &layout, &found->count);
     return !sql_failed(store);
 }
 

@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_STORE_WEBHOOK_MATCH_H
 #define SWITCHBOARD_STORE_WEBHOOK_MATCH_H
 
-#include "engine/sql.h"
+#include "engine/row.h"
 
 /* A webhook with URL and code. Strings are NULL where the column is. */
 struct webhook_match {
