@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_CONTACT_FIND_H
 #define SWITCHBOARD_STORE_CONTACT_FIND_H
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/contact.h"
 
 /* Finds the account's contact with this identity (a phone's digits, a BSUID or a parent BSUID), by

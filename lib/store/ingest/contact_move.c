@@ -167,7 +167,7 @@ static bool has_messages(const struct merge *m, const struct move *move,
         {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 AND " WITH_BSUID " LIMIT 1"},
         {.sql = "SELECT 1 FROM message WHERE thread_id = ?1 AND " WITH_PHONE " LIMIT 1"}};
     start(m, s, move, filter);
-    *has = sql_has_row(m->store, one_of(s, filter));
+    *has = row_exists(m->store, one_of(s, filter));
     return !sql_failed(m->store);
 }
 
@@ -183,7 +183,8 @@ static bool count_unread(const struct merge *m, struct move *move,
                          const struct message_filter *filter) {
     static struct statement s[2] = {{.sql = UNREAD WITH_BSUID}, {.sql = UNREAD WITH_PHONE}};
     start(m, s, move, filter);
-    return sql_read_one(m->store, one_of(s, filter), NULL, TO_INTEGER(&move->moved_unread));
+    move->moved_unread = row_integer(m->store, one_of(s, filter), 0);
+    return !sql_failed(m->store);
 }
 
 /* Finds the thread of the contact, or inserts one. A thread that was merged gets its id back. */
@@ -277,16 +278,16 @@ static bool delete_empty(const struct merge *m, const struct move *move) {
     return true;
 }
 
+#define OF(member) ROW_MEMBER(struct move, member)
+static const struct row_layout layout = ROW_LAYOUT(struct move, OF(from), OF(line_id), OF(user_id));
+
 /* The threads of the contact; false on failure. */
 static bool read_threads(const struct merge *m, const char *contact_id, struct buffer *rows) {
     static struct statement s = {
         .sql = "SELECT id, line_id, user_id FROM thread WHERE contact_id = ?1"};
-    struct move move = {.moved_unread = 0};
     *rows = buffer_in(m->arena);
     sql_start(m->store, &s, TEXT(contact_id));
-    while (sql_read_row(m->store, &s, NULL, TO_ID(move.from), TO_ID(move.line_id),
-                        TO_ID(move.user_id)))
-        buffer_add(rows, &move, sizeof move);
+    row_add(m->store, &s, NULL, &layout, rows);
     return !sql_failed(m->store);
 }
 

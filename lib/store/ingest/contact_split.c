@@ -14,13 +14,17 @@ static const char *or_null(const char *text) {
 /* --- the contact --- */
 
 /* Finds the contact or the one that it was merged into, and its account. False: there is none. */
-static bool find_contact(struct store *store, const char *id, char found[ID_SIZE],
-                         char account_id[ID_SIZE]) {
+static bool find_contact(struct regroup *r, struct store_contact_split *split) {
     static struct statement s = {
         .sql = "SELECT id, account_id FROM contact WHERE id = ?1 UNION ALL "
                "SELECT contact_id, account_id FROM contact_merge WHERE merged_id = ?1 LIMIT 1"};
-    sql_start(store, &s, TEXT(id));
-    return sql_read_one(store, &s, NULL, TO_ID(found), TO_ID(account_id));
+    sql_start(r->merge.store, &s, TEXT(split->contact_id));
+    if (!sql_row(r->merge.store, &s))
+        return false;
+    split->remaining_id = column_text(&s, 0, r->merge.arena);
+    r->merge.account_id = r->signs.account_id = column_text(&s, 1, r->merge.arena);
+    sql_stop(&s);
+    return true;
 }
 
 static bool has_read_contact(const struct signs *signs, const char *id) {
@@ -33,12 +37,9 @@ static bool has_read_contact(const struct signs *signs, const char *id) {
 /* Reads and locks what is connected with the contact. Another transaction may merge it before it is
  * locked: then the one that remained is read. */
 static enum store_result read_contact(struct regroup *r, struct store_contact_split *split) {
-    char account_id[ID_SIZE], id[ID_SIZE];
     do {
-        if (!find_contact(r->merge.store, split->contact_id, id, account_id))
+        if (!find_contact(r, split))
             return STORE_NOT_FOUND;
-        split->remaining_id = arena_printf(r->merge.arena, "%s", id);
-        r->merge.account_id = r->signs.account_id = arena_printf(r->merge.arena, "%s", account_id);
         if (!signs_read_of(&r->signs, split->remaining_id))
             return STORE_OK; /* sql_result returns the failure */
     } while (!has_read_contact(&r->signs, split->remaining_id));

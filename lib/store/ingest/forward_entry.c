@@ -78,9 +78,11 @@ static bool find_user(struct forwarding *f, const char *waba_id, const char **us
     if (!f->is_read_ahead)
         sql_start(f->store, &find_receiver, TEXT(waba_id));
     f->is_read_ahead = false;
-    const char *account_id;
-    if (sql_read_one(f->store, &find_receiver, f->arena, TO_TEXT(user_id), TO_TEXT(&account_id)))
-        add_account(f, *user_id, account_id, waba_id);
+    if (sql_row(f->store, &find_receiver)) {
+        *user_id = column_text(&find_receiver, 0, f->arena);
+        add_account(f, *user_id, column_text(&find_receiver, 1, f->arena), waba_id);
+        sql_stop(&find_receiver);
+    }
     return !sql_failed(f->store);
 }
 
@@ -101,14 +103,13 @@ static bool find_line(struct forwarding *f, const struct forward_place *place) {
         .sql = "SELECT l.id, l.archived_at IS NOT NULL OR a.waba_id <> ?2 "
                "FROM line l JOIN account a ON a.id = l.account_id WHERE l.phone_number_id = ?1"};
     sql_start(f->store, &s, TEXT(place->phone_number_id), TEXT(place->waba_id));
-    const char *id;
-    bool is_excluded;
-    if (!sql_read_one(f->store, &s, f->arena, TO_TEXT(&id), TO_BOOL(&is_excluded)))
+    if (!sql_row(f->store, &s))
         return !sql_failed(f->store);
-    if (is_excluded)
+    if (column_integer(&s, 1))
         buffer_add(&f->excluded, place, sizeof *place);
     else
-        add_line(f, id, place);
+        add_line(f, column_text(&s, 0, f->arena), place);
+    sql_stop(&s);
     return true;
 }
 
@@ -136,7 +137,7 @@ static bool is_known(struct forwarding *f) {
                                         "UNION ALL SELECT 1 FROM erased_mark WHERE hash = ?1 "
                                         "LIMIT 1"};
     sql_start(f->store, &s, HASH(f->hash));
-    return sql_has_row(f->store, &s);
+    return row_exists(f->store, &s);
 }
 
 /* Inserts the POST before its first event. Waits for another transaction that inserts the same one:

@@ -2,7 +2,7 @@
 #ifndef SWITCHBOARD_STORE_FORWARD_ENTRY_H
 #define SWITCHBOARD_STORE_FORWARD_ENTRY_H
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/forward.h"
 
 /* On a server, starts to read what forward_insert reads first. The same run of the transaction

@@ -67,10 +67,12 @@ static bool read_known(const struct occasion *o, const struct contact *who, bool
     *known = (struct known){.sign = {.phone = sign_phone(who), .bsuid = sign_bsuid(who)}};
     if (!is_started)
         start_known(o, who);
-    if (!sql_read_row(o->store, s, o->arena, TO_INTEGER(&known->sign.first_at),
-                      TO_INTEGER(&known->sign.last_at), TO_TEXT(&known->sign.parent),
-                      TO_INTEGER(&known->sign.since)))
+    if (!sql_row(o->store, s))
         return !sql_failed(o->store);
+    known->sign.first_at = column_integer(s, 0);
+    known->sign.last_at = column_integer(s, 1);
+    known->sign.parent = column_text(s, 2, o->arena);
+    known->sign.since = column_integer(s, 3);
     known->contact = contact_of_row(s, 4, o->arena);
     sql_stop(s);
     return true;

@@ -3,7 +3,7 @@
 #ifndef SWITCHBOARD_STORE_INGEST_UPDATE_H
 #define SWITCHBOARD_STORE_INGEST_UPDATE_H
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/event.h"
 #include "store/ingest/identity.h"
 #include "store/store_update.h"

@@ -90,6 +90,10 @@ bool message_row_change(struct store *store, const char *id, int64_t change) {
 
 /* --- stored messages --- */
 
+#define OF(member) ROW_MEMBER(struct stored_message, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct stored_message, OF(id), OF(contact_id), OF(thread_id), OF(is_history));
+
 bool stored_message_find(struct ingest *in, const char *wamid, struct stored_message *known) {
     static struct statement s = {
         .sql = "SELECT m.id, t.contact_id, t.id, m.source = 'history' FROM message m "
@@ -98,9 +102,7 @@ bool stored_message_find(struct ingest *in, const char *wamid, struct stored_mes
     const struct erased_mark mark = erased_mark_of(in->arena, in->owner.account_id, wamid);
     *known = (struct stored_message){0};
     sql_start(in->store, &s, TEXT(in->owner.line_id), TEXT(wamid), BLOB(erased_mark_slice(&mark)));
-    known->is_erased = sql_read_one(in->store, &s, NULL, TO_ID(known->id), TO_ID(known->contact_id),
-                                    TO_ID(known->thread_id), TO_BOOL(&known->is_history)) &&
-                       !known->id[0];
+    known->is_erased = row_find(in->store, &s, NULL, &layout, known) && !known->id[0];
     return !sql_failed(in->store);
 }
 

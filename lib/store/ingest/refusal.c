@@ -1,7 +1,7 @@
 #include "store/refusal.h"
 
 #include "base/crypto.h"
-#include "engine/sql.h"
+#include "engine/row.h"
 
 static const int64_t kept = INT64_C(30) * 24 * 60 * 60 * 1000;
 
@@ -26,11 +26,12 @@ static bool check_room(struct store *store, size_t size, int64_t now, bool *has_
         .sql = "SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM webhook_refusal"};
     if (!sql_run(store, &delete_old, INTEGER(now - kept)))
         return false;
-    int64_t refusals, bytes;
     sql_start_with(store, &count, NULL, 0);
-    if (!sql_read_one(store, &count, NULL, TO_INTEGER(&refusals), TO_INTEGER(&bytes)))
+    if (!sql_row(store, &count))
         return false;
-    *has_room = refusals < MOST_REFUSALS && bytes + (int64_t)size <= MOST_BYTES;
+    *has_room = column_integer(&count, 0) < MOST_REFUSALS &&
+                column_integer(&count, 1) + (int64_t)size <= MOST_BYTES;
+    sql_stop(&count);
     return true;
 }
 
@@ -59,18 +60,18 @@ enum store_result store_upsert_refusal(struct store *store, const char *id, cons
 }
 
 #define REFUSAL_COLUMNS "id, reason, size, coalesce(updates, -1), count, first_at, last_at"
-#define TO_REFUSAL(row)                                                                            \
-    TO_TEXT(&(row)->id), TO_TEXT(&(row)->reason), TO_INTEGER(&(row)->size),                        \
-        TO_INTEGER(&(row)->updates), TO_INTEGER(&(row)->count), TO_INTEGER(&(row)->first_at),      \
-        TO_INTEGER(&(row)->last_at)
+#define OF(member)      ROW_MEMBER(struct store_refusal, member)
+#define REFUSAL_MEMBERS                                                                            \
+    OF(id), OF(reason), OF(size), OF(updates), OF(count), OF(first_at), OF(last_at)
+static const struct row_layout listed_layout = ROW_LAYOUT(struct store_refusal, REFUSAL_MEMBERS);
+static const struct row_layout layout = ROW_LAYOUT(struct store_refusal, REFUSAL_MEMBERS, OF(body));
 
 enum store_result store_list_refusals(struct store *store, struct arena *arena,
                                       struct store_refusal **refusals, size_t *count) {
     static struct statement s = {.sql = "SELECT " REFUSAL_COLUMNS " FROM webhook_refusal "
                                         "ORDER BY last_at DESC"};
-    struct store_refusal row = {.body = {NULL, 0}};
     sql_start_with(store, &s, NULL, 0);
-    *refusals = sql_read_rows(store, &s, arena, &row, count, TO_REFUSAL(&row));
+    *refusals = row_list(store, &s, arena, &listed_layout, count);
     return sql_result(store);
 }
 
@@ -79,8 +80,7 @@ enum store_result store_find_refusal(struct store *store, struct arena *arena, c
     static struct statement s = {.sql = "SELECT " REFUSAL_COLUMNS ", body FROM webhook_refusal "
                                         "WHERE id = ?1"};
     sql_start(store, &s, TEXT(id));
-    return sql_found(store,
-                     sql_read_one(store, &s, arena, TO_REFUSAL(refusal), TO_BLOB(&refusal->body)));
+    return sql_found(store, row_find(store, &s, arena, &layout, refusal));
 }
 
 enum store_result store_delete_refusal(struct store *store, const char *id) {
@@ -92,6 +92,11 @@ enum store_result store_delete_refusal(struct store *store, const char *id) {
     return sql_found(store, found);
 }
 
+#define OF_FOREIGN(member) ROW_MEMBER(struct store_foreign, member)
+static const struct row_layout foreign_layout =
+    ROW_LAYOUT(struct store_foreign, OF_FOREIGN(phone_number_id), OF_FOREIGN(own_waba_id),
+               OF_FOREIGN(waba_id), OF_FOREIGN(count), OF_FOREIGN(first_at), OF_FOREIGN(last_at));
+
 enum store_result store_list_foreign_wabas(struct store *store, struct arena *arena, int64_t since,
                                            struct store_foreign **foreign, size_t *count) {
     static struct statement s = {
@@ -99,11 +104,7 @@ enum store_result store_list_foreign_wabas(struct store *store, struct arena *ar
                "FROM foreign_waba f JOIN line l ON l.id = f.line_id "
                "JOIN account a ON a.id = l.account_id WHERE f.last_at >= ?1 "
                "ORDER BY f.last_at DESC"};
-    struct store_foreign row;
     sql_start(store, &s, INTEGER(since));
-    *foreign =
-        sql_read_rows(store, &s, arena, &row, count, TO_TEXT(&row.phone_number_id),
-                      TO_TEXT(&row.own_waba_id), TO_TEXT(&row.waba_id), TO_INTEGER(&row.count),
-                      TO_INTEGER(&row.first_at), TO_INTEGER(&row.last_at));
+    *foreign = row_list(store, &s, arena, &foreign_layout, count);
     return sql_result(store);
 }

@@ -28,14 +28,18 @@ static size_t find_row(const struct signs *signs, const char *phone, const char 
 
 #define SIGN_COLUMNS                                                                               \
     "s.phone, s.bsuid, s.since, s.parent_bsuid, s.contact_id, s.first_at, s.last_at"
+#define OF(member) ROW_MEMBER(struct sign, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct sign, OF(phone), OF(bsuid), OF(since), OF(parent), OF(contact_id),
+               OF(first_at), OF(last_at));
 
 static bool read_rows(struct signs *signs, struct statement *s) {
     struct sign sign = {.is_stored = true};
-    while (sql_read_row(signs->store, s, signs->arena, TO_TEXT(&sign.phone), TO_TEXT(&sign.bsuid),
-                        TO_INTEGER(&sign.since), TO_TEXT(&sign.parent), TO_TEXT(&sign.contact_id),
-                        TO_INTEGER(&sign.first_at), TO_INTEGER(&sign.last_at)))
+    while (sql_row(signs->store, s)) {
+        row_read(s, 0, signs->arena, &layout, &sign);
         if (find_row(signs, sign.phone, sign.bsuid, sign.since) == NO_SIGN)
             add_sign(signs, &sign);
+    }
     return !sql_failed(signs->store);
 }
 
@@ -74,6 +78,11 @@ static bool has_change(const struct signs *signs, const struct change_sign *chan
     "FROM identity_change "                                                                        \
     "WHERE account_id = ?1 AND " SQL_IS(column, "?2")
 
+#define OF_CHANGE(member) ROW_MEMBER(struct change_sign, member)
+static const struct row_layout change_layout =
+    ROW_LAYOUT(struct change_sign, OF_CHANGE(at), OF_CHANGE(old_phone), OF_CHANGE(old_bsuid),
+               OF_CHANGE(new_phone), OF_CHANGE(new_bsuid), OF_CHANGE(refused_at));
+
 #define UNION " UNION ALL "
 
 static bool read_changes(struct signs *signs, const char *name) {
@@ -82,12 +91,11 @@ static bool read_changes(struct signs *signs, const char *name) {
                                          UNION CHANGES_WITH("new_bsuid")};
     struct change_sign change = {.is_changed = false};
     sql_start(signs->store, &s, TEXT(signs->account_id), TEXT(name));
-    while (sql_read_row(signs->store, &s, signs->arena, TO_INTEGER(&change.at),
-                        TO_TEXT(&change.old_phone), TO_TEXT(&change.old_bsuid),
-                        TO_TEXT(&change.new_phone), TO_TEXT(&change.new_bsuid),
-                        TO_INTEGER(&change.refused_at)))
+    while (sql_row(signs->store, &s)) {
+        row_read(&s, 0, signs->arena, &change_layout, &change);
         if (!has_change(signs, &change))
             add_change(signs, &change);
+    }
     return !sql_failed(signs->store);
 }
 

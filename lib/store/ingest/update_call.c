@@ -7,13 +7,14 @@
 /* Whether the stored body is that of the call's end. */
 static bool read_end(struct ingest *in, const char *id, bool *has_ended) {
     static struct statement s = {.sql = "SELECT body FROM message WHERE id = ?1"};
-    struct slice body;
     struct json call;
     struct json_error error;
     *has_ended = false;
     sql_start(in->store, &s, TEXT(id));
-    if (!sql_read_one(in->store, &s, in->arena, TO_BLOB(&body)))
+    if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
+    const struct slice body = column_blob(&s, 0, in->arena);
+    sql_stop(&s);
     *has_ended = json_read(in->arena, body, &call, &error) == 0 &&
                  json_equals(json_get(call, "event"), "terminate");
     return true;

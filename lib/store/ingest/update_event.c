@@ -48,7 +48,7 @@ static bool find(struct ingest *in, const char *contact_id, const char *source, 
     if (!in->is_lead_read_ahead || strcmp(source, new_contact) != 0)
         sql_start(in->store, &find_lead, TEXT(contact_id), TEXT(source));
     in->is_lead_read_ahead = false;
-    *is_found = sql_has_row(in->store, &find_lead);
+    *is_found = row_exists(in->store, &find_lead);
     return !sql_failed(in->store);
 }
 

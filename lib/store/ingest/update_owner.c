@@ -3,8 +3,12 @@
 #include "store/ingest/ingest_update.h"
 
 #define OWNER_COLUMNS "a.user_id, a.id, a.waba_id"
-#define TO_OWNER(owner)                                                                            \
-    TO_TEXT(&(owner)->user_id), TO_TEXT(&(owner)->account_id), TO_TEXT(&(owner)->waba_id)
+#define OF(member)    ROW_MEMBER(struct update_owner, member)
+#define OWNER_MEMBERS OF(user_id), OF(account_id), OF(waba_id)
+static const struct row_layout account_owner_layout =
+    ROW_LAYOUT(struct update_owner, OWNER_MEMBERS);
+static const struct row_layout line_owner_layout = ROW_LAYOUT(
+    struct update_owner, OWNER_MEMBERS, OF(line_id), OF(phone_number_id), OF(is_archived));
 
 /* Finds the owner of an update: the line, or the account where it names no line. is_foreign: the
  * line belongs to another account than the entry's WABA id. */
@@ -16,15 +20,15 @@ static bool find_owner(struct ingest *in, const struct store_update *update) {
                                                  " FROM account a WHERE a.waba_id = ?1"};
     struct update_owner *owner = &in->owner;
     *owner = (struct update_owner){0};
-    struct statement *s = update->phone_number_id ? &by_line : &by_account;
-    sql_start(in->store, s,
-              TEXT(update->phone_number_id ? update->phone_number_id : update->waba_id));
-    if (!update->phone_number_id)
-        sql_read_one(in->store, s, in->lasting, TO_OWNER(owner));
-    else if (sql_read_one(in->store, s, in->lasting, TO_OWNER(owner), TO_TEXT(&owner->line_id),
-                          TO_TEXT(&owner->phone_number_id), TO_BOOL(&owner->is_archived)))
-        owner->is_foreign =
-            update->waba_id && !is_equal_or_both_null(update->waba_id, owner->waba_id);
+    if (update->phone_number_id) {
+        sql_start(in->store, &by_line, TEXT(update->phone_number_id));
+        owner->is_foreign = row_find(in->store, &by_line, in->lasting, &line_owner_layout, owner) &&
+                            update->waba_id &&
+                            !is_equal_or_both_null(update->waba_id, owner->waba_id);
+    } else {
+        sql_start(in->store, &by_account, TEXT(update->waba_id));
+        row_find(in->store, &by_account, in->lasting, &account_owner_layout, owner);
+    }
     return !sql_failed(in->store);
 }
 

@@ -105,6 +105,10 @@ struct template_row {
     const char *template_id, *status, *category, *reason, *quality;
 };
 
+#define OF(member) ROW_MEMBER(struct template_row, member)
+static const struct row_layout layout = ROW_LAYOUT(struct template_row, OF(template_id), OF(status),
+                                                   OF(category), OF(reason), OF(quality));
+
 /* Reads the row of the template; it is empty when there is none. */
 static bool find_template(struct ingest *in, const struct update_template *update,
                           struct template_row *row) {
@@ -114,8 +118,7 @@ static bool find_template(struct ingest *in, const struct update_template *updat
     *row = (struct template_row){0};
     sql_start(in->store, &s, TEXT(in->owner.account_id), TEXT(update->name),
               TEXT(update->language));
-    sql_read_one(in->store, &s, in->arena, TO_TEXT(&row->template_id), TO_TEXT(&row->status),
-                 TO_TEXT(&row->category), TO_TEXT(&row->reason), TO_TEXT(&row->quality));
+    row_find(in->store, &s, in->arena, &layout, row);
     return !sql_failed(in->store);
 }
 

@@ -40,12 +40,15 @@ struct shown {
     struct slice error;
 };
 
+static const struct row_layout shown_layout =
+    ROW_LAYOUT(struct shown, ROW_MEMBER(struct shown, status), ROW_MEMBER(struct shown, error));
+
 static bool read_shown(struct ingest *in, const char *message_id, struct shown *shown) {
     static struct statement s = {.sql = "SELECT status, error FROM message WHERE id = ?1 "
                                         "AND direction = 'out'"};
     *shown = (struct shown){0};
     sql_start(in->store, &s, TEXT(message_id));
-    sql_read_one(in->store, &s, in->arena, TO_TEXT(&shown->status), TO_BLOB(&shown->error));
+    row_find(in->store, &s, in->arena, &shown_layout, shown);
     return !sql_failed(in->store);
 }
 
@@ -181,15 +184,15 @@ static bool read_sent(struct ingest *in, const char *message_id, struct sent *se
                "CASE WHEN source IN ('api', 'status') THEN 0 ELSE 1 END "
                "FROM message WHERE id = ?1"};
     sql_start(in->store, &s, TEXT(message_id));
-    int64_t own_at, status_at;
-    bool has_dated_status, is_reported;
-    if (!sql_read_one(in->store, &s, in->arena, TO_TEXT(&sent->recipient.phone),
-                      TO_TEXT(&sent->recipient.bsuid), TO_TIME(&own_at), TO_TIME(&status_at),
-                      TO_BOOL(&has_dated_status), TO_BOOL(&is_reported)))
+    if (!sql_row(in->store, &s))
         return !sql_failed(in->store);
+    sent->recipient.phone = column_text(&s, 0, in->arena);
+    sent->recipient.bsuid = column_text(&s, 1, in->arena);
+    const int64_t own_at = column_time(&s, 2), status_at = column_time(&s, 3);
     sent->at = own_at < sent->at ? own_at : sent->at;
     sent->at = status_at < sent->at ? status_at : sent->at;
-    sent->is_dated = has_dated_status || is_reported;
+    sent->is_dated = column_integer(&s, 4) || column_integer(&s, 5);
+    sql_stop(&s);
     return true;
 }
 
@@ -236,7 +239,7 @@ static bool find_same_status(struct ingest *in, const struct store_update *updat
                "AND recipient = ?3 AND body = ?4"};
     sql_start(in->store, &s, TEXT(message_id), TEXT(update->status.status),
               TEXT(update->status.recipient), BLOB(update->body));
-    *is_same = sql_has_row(in->store, &s);
+    *is_same = row_exists(in->store, &s);
     return !sql_failed(in->store);
 }
 

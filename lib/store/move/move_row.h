@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "engine/mover.h"
+#include "engine/row.h"
 
 /* A table as one of the two databases has it. */
 struct move_side {

@@ -113,14 +113,17 @@ static void run_script(const struct end *end, const char *sql) {
         end->mover->script(end->store, sql);
 }
 
+#define OF_MARK(member) ROW_MEMBER(struct mark, member)
+static const struct row_layout mark_layout =
+    ROW_LAYOUT(struct mark, OF_MARK(id), OF_MARK(role), OF_MARK(other));
+
 static void read_mark(struct moving *m, struct end *end) {
     struct statement *s = arena_alloc(m->arena, sizeof *s);
     *s = (struct statement){"SELECT id, role, other FROM " MOVE_MARK, NULL, NULL, NULL, false};
     if (!end->mover->has_mark(end->store))
         return;
     sql_start_with(end->store, s, NULL, 0);
-    sql_read_one(end->store, s, m->arena, TO_TEXT(&end->mark.id), TO_TEXT(&end->mark.role),
-                 TO_TEXT(&end->mark.other));
+    row_find(end->store, s, m->arena, &mark_layout, &end->mark);
 }
 
 /* Writes the only mark, within the open transaction. */
@@ -540,9 +543,8 @@ static bool move_changes(struct moving *m, size_t i) {
 static bool compare_table(struct moving *m, size_t i) {
     struct move_side *side = &m->target.sides[i];
     const struct copied *copied = &m->copied[i];
-    int64_t rows = -1;
     sql_start_with(side->store, &side->count, NULL, 0);
-    sql_read_one(side->store, &side->count, NULL, TO_INTEGER(&rows));
+    const int64_t rows = row_integer(side->store, &side->count, -1);
     if (!is_well(m))
         return false;
     if (rows != copied->rows)
