@@ -207,54 +207,6 @@ bool column_id(struct statement *statement, int column, char id[ID_SIZE]) {
     return bytes.p;
 }
 
-static void copy_column(struct statement *s, int column, struct arena *arena,
-                        const struct output *to) {
-    switch (to->kind) {
-    case OUTPUT_TEXT: *to->text = column_text(s, column, arena); return;
-    case OUTPUT_ID: column_id(s, column, to->id); return;
-    case OUTPUT_BLOB: *to->blob = column_blob(s, column, arena); return;
-    case OUTPUT_INTEGER: *to->integer = column_integer(s, column); return;
-    case OUTPUT_TIME: *to->integer = column_time(s, column); return;
-    case OUTPUT_INT: *to->small = (int)column_integer(s, column); return;
-    case OUTPUT_BOOL: *to->truth = column_integer(s, column) != 0; return;
-    }
-}
-
-void sql_copy_row_with(struct statement *s, int first, struct arena *arena,
-                       const struct output *outputs, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        copy_column(s, first + (int)i, arena, &outputs[i]);
-}
-
-bool sql_read_row_with(struct store *store, struct statement *s, struct arena *arena,
-                       const struct output *outputs, size_t count) {
-    const bool found = sql_row(store, s);
-    if (found)
-        sql_copy_row_with(s, 0, arena, outputs, count);
-    return found;
-}
-
-bool sql_read_one_with(struct store *store, struct statement *s, struct arena *arena,
-                       const struct output *outputs, size_t count) {
-    const bool found = sql_read_row_with(store, s, arena, outputs, count);
-    if (found)
-        sql_stop(s);
-    return found;
-}
-
-void *sql_read_rows_with(struct store *store, struct statement *s, struct arena *arena, void *row,
-                         size_t size, size_t *row_count, const struct output *outputs,
-                         size_t count) {
-    struct buffer rows = buffer_in(arena);
-    while (sql_read_row_with(store, s, arena, outputs, count))
-        buffer_add(&rows, row, size);
-    return buffer_array(&rows, size, row_count);
-}
-
-bool sql_has_row(struct store *store, struct statement *s) {
-    return sql_read_one_with(store, s, NULL, NULL, 0);
-}
-
 bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
     if (!sql_row(store, s))
         return false;
@@ -265,8 +217,12 @@ bool sql_read_id(struct store *store, struct statement *s, char id[ID_SIZE]) {
 
 const char **sql_read_ids(struct store *store, struct statement *s, struct arena *arena,
                           size_t *count) {
-    const char *id;
-    return sql_read_rows(store, s, arena, &id, count, TO_TEXT(&id));
+    struct buffer ids = buffer_in(arena);
+    while (sql_row(store, s)) {
+        const char *const id = column_text(s, 0, arena);
+        buffer_add(&ids, &id, sizeof id);
+    }
+    return buffer_array(&ids, sizeof(char *), count);
 }
 
 int64_t column_integer(struct statement *statement, int column) {
