@@ -253,8 +253,7 @@ static enum store_result plan(struct dispatch *dispatch, struct store *store,
     count_in_flight(dispatch);
     for (int i = 0; i < BATCHES && left && !dispatch->has_seen_all && result == STORE_OK; i++)
         result = plan_batch(dispatch, store, exchange->now, &shares, &left);
-    exchange->shares = (const struct store_share *)(void *)shares.p;
-    exchange->share_count = shares.n / sizeof *exchange->shares;
+    exchange->shares = buffer_array(&shares, sizeof *exchange->shares, &exchange->share_count);
     return result;
 }
 

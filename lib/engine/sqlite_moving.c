@@ -67,8 +67,7 @@ bool move_list_tables(struct arena *arena, struct move_table **tables, size_t *c
     bool done = sqlite_open_schema(&store) && read_tables(store, arena, &list);
     done = store && sql_result(store) == STORE_OK && done;
     store_close(store);
-    *tables = (struct move_table *)(void *)list.p;
-    *count = list.n / sizeof **tables;
+    *tables = buffer_array(&list, sizeof **tables, count);
     return done && *count;
 }
 

@@ -68,8 +68,7 @@ int phone_list_read(struct arena *arena, const struct graph_asker *asker, const 
         if (!wanted.after)
             break;
     }
-    *numbers = (struct phone_number *)(void *)all.p;
-    *count = all.n / sizeof **numbers;
+    *numbers = buffer_array(&all, sizeof **numbers, count);
     return 0;
 }
 

@@ -128,8 +128,7 @@ static void keep_wanted(struct maker *m, const char *waba_id, struct kept_change
 
 /* The changes kept so far. */
 static struct kept_change *kept_changes(const struct maker *m, size_t *count) {
-    *count = m->kept.n / sizeof(struct kept_change);
-    return (struct kept_change *)(void *)m->kept.p;
+    return buffer_array(&m->kept, sizeof(struct kept_change), count);
 }
 
 static void keep_entry(struct maker *m, const char *waba_id, struct json entry) {
@@ -407,8 +406,7 @@ void forward_body_make(void *context, struct arena *arena,
     else
         for (size_t i = 0; i < kept_count; i++)
             make_apart(&m, &kept[i], kept_count == 1);
-    *recipes = (struct forward_recipe *)(void *)m.recipes.p;
-    *count = m.recipes.n / sizeof(struct forward_recipe);
+    *recipes = buffer_array(&m.recipes, sizeof **recipes, count);
 }
 
 /* --- the POST for the store --- */

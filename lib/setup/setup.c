@@ -343,6 +343,5 @@ void setup_check(struct arena *arena, const struct setup_subject *subject,
         }
     }
     setup_check_webhooks(&setup);
-    *rows = (struct setup_row *)(void *)setup.rows.p;
-    *count = setup.rows.n / sizeof **rows;
+    *rows = buffer_array(&setup.rows, sizeof **rows, count);
 }

@@ -201,8 +201,7 @@ enum store_result inbox_search_contacts(struct store *store, struct arena *arena
                                         struct inbox_position *next) {
     struct search search = {.store = store, .arena = arena, .wanted = wanted, .add = add_contact};
     enum store_result result = run(&search, after, next);
-    *contacts = (struct contact *)(void *)search.rows.p;
-    *count = search.rows.n / sizeof **contacts;
+    *contacts = buffer_array(&search.rows, sizeof **contacts, count);
     return result;
 }
 
@@ -252,7 +251,6 @@ enum store_result inbox_search_threads(struct store *store, struct arena *arena,
                                        struct inbox_position *next) {
     struct search search = {.store = store, .arena = arena, .wanted = wanted, .add = add_threads};
     enum store_result result = run(&search, after, next);
-    *threads = (struct inbox_thread *)(void *)search.rows.p;
-    *count = search.rows.n / sizeof **threads;
+    *threads = buffer_array(&search.rows, sizeof **threads, count);
     return result;
 }

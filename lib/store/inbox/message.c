@@ -43,8 +43,7 @@ enum store_result store_list_messages(struct store *store, struct arena *arena,
                                       struct message **messages, size_t *count) {
     struct buffer rows = buffer_in(arena);
     add_messages(store, arena, statement_of(order), thread_id, key, limit, &rows);
-    *messages = (struct message *)(void *)rows.p;
-    *count = rows.n / sizeof **messages;
+    *messages = buffer_array(&rows, sizeof **messages, count);
     return sql_result(store);
 }
 
@@ -89,8 +88,7 @@ enum store_result store_list_contact_messages(struct store *store, struct arena 
         result = find_key(store, arena, page->after, threads, thread_count, &key);
     for (size_t i = 0; result == STORE_OK && i < thread_count; i++)
         add_messages(store, arena, &s, threads[i].id, &key, page->limit, &rows);
-    *messages = (struct message *)(void *)rows.p;
-    *count = rows.n / sizeof **messages;
+    *messages = buffer_array(&rows, sizeof **messages, count);
     if (*count)
         qsort(*messages, *count, sizeof **messages, compare_messages);
     if (*count > page->limit)

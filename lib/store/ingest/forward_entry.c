@@ -40,8 +40,7 @@ struct forwarding {
 };
 
 static struct receiver *receivers(const struct forwarding *f, size_t *count) {
-    *count = f->receivers.n / sizeof(struct receiver);
-    return (struct receiver *)(void *)f->receivers.p;
+    return buffer_array(&f->receivers, sizeof(struct receiver), count);
 }
 
 /* --- whose it is --- */

@@ -23,8 +23,7 @@ bool removal_list_identities(struct store *store, struct arena *arena, const cha
             if (identity && *identity)
                 buffer_add(&list, &identity, sizeof identity);
         }
-    *identities = (const char **)(void *)list.p;
-    *count = list.n / sizeof **identities;
+    *identities = buffer_array(&list, sizeof **identities, count);
     return !sql_failed(store);
 }
 

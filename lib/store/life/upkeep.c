@@ -46,8 +46,7 @@ void store_list_files(const char *target, struct arena *arena, struct store_file
     struct buffer rows = buffer_in(arena);
     if (upkeep && upkeep->list_files)
         upkeep->list_files(target, arena, &rows);
-    *files = (struct store_file *)(void *)rows.p;
-    *count = rows.n / sizeof **files;
+    *files = buffer_array(&rows, sizeof **files, count);
 }
 
 void store_examine(const char *target, struct arena *arena, struct store_finding **findings,
@@ -56,16 +55,14 @@ void store_examine(const char *target, struct arena *arena, struct store_finding
     struct buffer rows = buffer_in(arena);
     if (upkeep && upkeep->examine)
         upkeep->examine(target, arena, &rows);
-    *findings = (struct store_finding *)(void *)rows.p;
-    *count = rows.n / sizeof **findings;
+    *findings = buffer_array(&rows, sizeof **findings, count);
 }
 
 enum store_result store_inspect(struct store *store, struct arena *arena, bool is_full,
                                 struct store_finding **findings, size_t *count) {
     struct buffer rows = buffer_in(arena);
     enum store_result result = upkeep_of(store->driver)->inspect(store, arena, is_full, &rows);
-    *findings = (struct store_finding *)(void *)rows.p;
-    *count = rows.n / sizeof **findings;
+    *findings = buffer_array(&rows, sizeof **findings, count);
     return result;
 }
 
@@ -82,8 +79,7 @@ enum store_result store_inspect_reader(struct store *store, struct arena *arena,
     struct buffer rows = buffer_in(arena);
     enum store_result result =
         upkeep->inspect_reader ? upkeep->inspect_reader(store, arena, &rows) : STORE_OK;
-    *findings = (struct store_finding *)(void *)rows.p;
-    *count = rows.n / sizeof **findings;
+    *findings = buffer_array(&rows, sizeof **findings, count);
     return result;
 }
 

@@ -92,8 +92,7 @@ enum store_result store_list_invitations(struct store *store, struct arena *aren
         if (lines_are_within(invitation.line_ids, view->line_ids))
             buffer_add(&rows, &invitation, sizeof invitation);
     }
-    *invitations = (struct store_invitation *)(void *)rows.p;
-    *count = rows.n / sizeof **invitations;
+    *invitations = buffer_array(&rows, sizeof **invitations, count);
     return sql_result(store);
 }
 

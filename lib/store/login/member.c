@@ -28,8 +28,7 @@ enum store_result store_list_members(struct store *store, struct arena *arena, c
         row_read(&s, 0, arena, &member_layout, &member);
         buffer_add(&rows, &member, sizeof member);
     }
-    *members = (struct store_member *)(void *)rows.p;
-    *count = rows.n / sizeof **members;
+    *members = buffer_array(&rows, sizeof **members, count);
     return sql_result(store);
 }
 
@@ -49,8 +48,7 @@ enum store_result store_list_workspaces(struct store *store, struct arena *arena
         };
         buffer_add(&rows, &workspace, sizeof workspace);
     }
-    *workspaces = (struct store_workspace *)(void *)rows.p;
-    *count = rows.n / sizeof **workspaces;
+    *workspaces = buffer_array(&rows, sizeof **workspaces, count);
     return sql_result(store);
 }
 

@@ -23,8 +23,7 @@ enum store_result store_list_scoped_tokens(struct store *store, struct arena *ar
         if (lines_are_within(token.line_ids, view->line_ids))
             buffer_add(&rows, &token, sizeof token);
     }
-    *list = (struct store_scoped_token *)(void *)rows.p;
-    *count = rows.n / sizeof **list;
+    *list = buffer_array(&rows, sizeof **list, count);
     return sql_result(store);
 }
 

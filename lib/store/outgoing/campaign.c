@@ -84,8 +84,7 @@ enum store_result store_count_campaign(struct store *store, struct arena *arena,
             count_of(column_text(&s, 0, arena), column_integer(&s, 1));
         buffer_add(&list, &row, sizeof row);
     }
-    *counts = (struct store_campaign_count *)(void *)list.p;
-    *count = list.n / sizeof **counts;
+    *counts = buffer_array(&list, sizeof **counts, count);
     return sql_result(store);
 }
 
