@@ -17,8 +17,8 @@ static void read_member(struct statement *s, int column, struct arena *arena, en
 
 void row_read(struct statement *s, int first, struct arena *arena, const struct row_layout *layout,
               void *row) {
-    for (size_t i = 0; i < layout->count; i++)
-        read_member(s, first + (int)i, arena, layout->members[i].kind,
+    for (int i = 0; i < layout->count; i++)
+        read_member(s, first + i, arena, layout->members[i].kind,
                     (char *)row + layout->members[i].offset);
 }
 
@@ -58,7 +58,7 @@ void *row_list(struct store *store, struct statement *s, struct arena *arena,
 }
 
 void row_copy(struct arena *arena, const struct row_layout *layout, void *row) {
-    for (size_t i = 0; i < layout->count; i++) {
+    for (int i = 0; i < layout->count; i++) {
         void *const member = (char *)row + layout->members[i].offset;
         const char **const text = member;
         struct slice *const bytes = member;

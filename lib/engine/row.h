@@ -13,7 +13,8 @@ struct row_member {
 };
 
 struct row_layout {
-    size_t size, count; /* of the struct, of its members */
+    size_t size; /* of the struct */
+    int count;   /* of its members */
     const struct row_member *members;
 };
 

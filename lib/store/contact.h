@@ -72,16 +72,12 @@ enum store_result store_list_contact_threads(struct store *store, struct arena *
 
 /* --- internal to the store: the row; what writes runs in the open transaction --- */
 
-/* SQL: the columns of a contact `c`, which contact_of_row reads, beginning at the column `first`.
- */
+/* SQL: the columns of a contact `c`, which the layout reads. */
 #define CONTACT_COLUMN(number, column, json, title) ", c." #column
 #define CONTACT_COLUMNS                                                                            \
     "c.id, c.account_id, c.phone, c.bsuid, c.parent_bsuid, c.created_at, "                         \
     "c.updated_at" CONTACT_PROFILE(CONTACT_COLUMN)
-#define CONTACT_COUNT(number, column, json, title) +1
-enum { CONTACT_COLUMN_COUNT = 7 CONTACT_PROFILE(CONTACT_COUNT) };
-struct statement;
-struct contact contact_of_row(struct statement *s, int first, struct arena *arena);
+extern const struct row_layout contact_layout;
 
 /* Reads the contact with this id; contact->id is NULL when there is none. False on failure. */
 bool contact_read(struct store *store, struct arena *arena, const char *id,

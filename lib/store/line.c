@@ -16,7 +16,7 @@ const struct row_layout line_layout =
 static struct line read_line(struct statement *s, struct arena *arena) {
     struct line line = {.is_primary = false};
     row_read(s, 0, arena, &line_layout, &line);
-    line.is_primary = column_integer(s, LINE_COLUMN_COUNT) != 0;
+    line.is_primary = column_integer(s, line_layout.count) != 0;
     return line;
 }
 

@@ -58,7 +58,6 @@ enum store_result store_change_line(struct store *store, const char *user_id, co
     "l.id, l.account_id, l.phone_number_id, l.phone_number, l.name, l.platform_type, "             \
     "l.is_registered, l.is_coexisting, l.created_at, l.archived_at, "                              \
     "coalesce(l.send_rate, 0)"
-enum { LINE_COLUMN_COUNT = 11 };
 extern const struct row_layout line_layout;
 
 #endif

@@ -29,7 +29,7 @@ enum store_result store_list_users(struct store *store, struct arena *arena,
     struct store_plan plan;
     while (sql_row(store, &s)) {
         row_read(&s, 0, arena, &user_layout, &user);
-        row_read(&s, (int)user_layout.count, arena, &plan_layout, &plan);
+        row_read(&s, user_layout.count, arena, &plan_layout, &plan);
         if (!last || strcmp(user.id, last->id) != 0) {
             buffer_add(&rows, &user, sizeof user);
             last = (struct store_user_entry *)(void *)(rows.p + rows.n - sizeof user);

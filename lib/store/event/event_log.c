@@ -24,7 +24,7 @@ static bool read_event(struct store *store, struct statement *s, struct arena *a
     if (!sql_row(store, s))
         return false;
     row_read(s, 0, arena, &layout, event);
-    event->contact = contact_of_row(s, (int)layout.count, arena);
+    row_read(s, layout.count, arena, &contact_layout, &event->contact);
     return true;
 }
 
@@ -268,7 +268,7 @@ static bool find_event(struct store *store, struct arena *arena, const char *use
                ", coalesce(e.body, p.body), e.parts FROM " EVENT_TABLES
                " LEFT JOIN platform_post p ON p.id = e.post_id WHERE e.id = ?1 "
                "AND (e.user_id = ?2 OR ?2 IS NULL)"};
-    const int rest = (int)layout.count + CONTACT_COLUMN_COUNT;
+    const int rest = layout.count + contact_layout.count;
     sql_start(store, &s, TEXT(id), TEXT(user_id));
     if (!read_event(store, &s, arena, event))
         return false;

@@ -47,7 +47,7 @@ static bool read_row(struct store *store, struct statement *s, struct arena *are
     if (!sql_row(store, s))
         return false;
     row_read(s, 0, arena, &layout, row);
-    const char *const line_ids = column_text(s, (int)layout.count, arena);
+    const char *const line_ids = column_text(s, layout.count, arena);
     row->all_lines = !line_ids;
     if (line_ids)
         row->line_ids = words_of(arena, line_ids, &row->line_count);

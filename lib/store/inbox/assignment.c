@@ -8,6 +8,9 @@
 
 enum { THREADS_AT_ONCE = 500 }; /* whose assignments one transaction ends, as retention does */
 
+static const struct row_layout layout =
+    ROW_LAYOUT(struct actor, ROW_MEMBER(struct actor, id), ROW_MEMBER(struct actor, name));
+
 /* Reads to whom the thread is assigned; false on failure. */
 static bool read_assignee(struct store *store, struct arena *arena, const char *thread_id,
                           struct actor *assignee) {
@@ -15,11 +18,7 @@ static bool read_assignee(struct store *store, struct arena *arena, const char *
                                         "ON m.id = t.assignee_id WHERE t.id = ?1"};
     *assignee = (struct actor){0};
     sql_start(store, &s, TEXT(thread_id));
-    if (!sql_row(store, &s))
-        return !sql_failed(store);
-    *assignee = (struct actor){column_text(&s, 0, arena), column_text(&s, 1, arena)};
-    sql_stop(&s);
-    return true;
+    return row_find(store, &s, arena, &layout, assignee) || !sql_failed(store);
 }
 
 static bool write_assignee(struct store *store, const char *user_id, const char *thread_id,

@@ -77,11 +77,9 @@ static bool find_own(struct store *store, const char *user_id, const char *id, c
     static struct statement s = {.sql = "SELECT coalesce(by_id, '') = ?3 OR ?3 IS NULL FROM reply "
                                         "WHERE id = ?1 AND user_id = ?2"};
     sql_start(store, &s, TEXT(id), TEXT(user_id), TEXT(by));
-    if (!sql_row(store, &s))
-        return false;
-    *is_own = column_integer(&s, 0) != 0;
-    sql_stop(&s);
-    return true;
+    const int64_t own = row_integer(store, &s, -1);
+    *is_own = own > 0;
+    return own >= 0;
 }
 
 static bool change(struct store *store, const char *user_id,

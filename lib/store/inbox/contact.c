@@ -6,15 +6,9 @@
 
 #define OF(member)                              ROW_MEMBER(struct contact, member)
 #define OF_PROFILE(number, column, json, title) , OF(column)
-static const struct row_layout layout =
+const struct row_layout contact_layout =
     ROW_LAYOUT(struct contact, OF(id), OF(account_id), OF(phone), OF(bsuid), OF(parent_bsuid),
                OF(created_at), OF(updated_at) CONTACT_PROFILE(OF_PROFILE));
-
-struct contact contact_of_row(struct statement *s, int first, struct arena *arena) {
-    struct contact contact;
-    row_read(s, first, arena, &layout, &contact);
-    return contact;
-}
 
 /* --- writing --- */
 
@@ -73,7 +67,7 @@ static bool find(struct store *store, struct arena *arena, const char *user_id, 
                                         " FROM contact c JOIN account a ON a.id = c.account_id "
                                         "WHERE c.id = ?1 AND (a.user_id = ?2 OR ?2 IS NULL)"};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    return row_find(store, &s, arena, &layout, contact);
+    return row_find(store, &s, arena, &contact_layout, contact);
 }
 
 bool contact_read(struct store *store, struct arena *arena, const char *id,
@@ -82,7 +76,7 @@ bool contact_read(struct store *store, struct arena *arena, const char *id,
                                      "SELECT " CONTACT_COLUMNS " FROM contact c WHERE c.id = ?1"};
     *contact = (struct contact){0};
     sql_start(store, &s, TEXT(id));
-    return row_find(store, &s, arena, &layout, contact) || !sql_failed(store);
+    return row_find(store, &s, arena, &contact_layout, contact) || !sql_failed(store);
 }
 
 static bool find_remaining(struct store *store, const char *id, char remaining[ID_SIZE]) {
@@ -147,7 +141,7 @@ enum store_result store_list_contacts(struct store *store, struct arena *arena,
         INTEGER((int64_t)filter->limit), TEXT(filter->after ? filter->after : start),
         TEXT(filter->account_id), TEXT(view->line_ids), TEXT(view->own_id)};
     sql_start_with(store, s, parameters, is_part ? 5 : filter->account_id ? 3 : 2);
-    *contacts = row_list(store, s, arena, &layout, count);
+    *contacts = row_list(store, s, arena, &contact_layout, count);
     return sql_result(store);
 }
 
@@ -164,8 +158,7 @@ enum store_result store_list_blocks(struct store *store, struct arena *arena,
         if (view_has_line(view, block.line_id))
             buffer_add(&rows, &block, sizeof block);
     }
-    *blocks = (struct contact_block *)(void *)rows.p;
-    *count = rows.n / sizeof **blocks;
+    *blocks = buffer_array(&rows, sizeof **blocks, count);
     return sql_result(store);
 }
 

@@ -97,10 +97,7 @@ enum store_result store_find_templates(struct store *store, struct arena *arena,
     for (size_t i = 0; i < count; i++) {
         struct store_template *row = &rows[i];
         sql_start(store, &s, TEXT(account_id), TEXT(row->name), TEXT(row->language));
-        if (!sql_row(store, &s))
-            continue;
-        row_read(&s, 0, arena, &template_layout, row);
-        sql_stop(&s);
+        row_fill(store, &s, arena, &template_layout, row);
     }
     return sql_result(store);
 }

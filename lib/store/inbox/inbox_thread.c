@@ -37,7 +37,7 @@ static void read_thread(struct store *store, struct arena *arena, const struct s
     if (column_is_null(&s, 3))
         thread->last_inbound_at = INT64_MIN;
     row_read(&s, 15, arena, &line_layout, &thread->line);
-    thread->contact = contact_of_row(&s, 15 + LINE_COLUMN_COUNT, arena);
+    row_read(&s, 15 + line_layout.count, arena, &contact_layout, &thread->contact);
     if (thread->line.archived_at != INT64_MAX) /* it cannot send */
         thread->waiting_since = INT64_MAX;
     sql_stop(&s);
@@ -106,8 +106,7 @@ static enum store_result read_keys(struct store *store, struct arena *arena,
         if (read_whole(store, arena, view, keys[i].id, &thread))
             buffer_add(&rows, &thread, sizeof thread);
     }
-    *threads = (struct inbox_thread *)(void *)rows.p;
-    *count = rows.n / sizeof **threads;
+    *threads = buffer_array(&rows, sizeof **threads, count);
     return sql_result(store);
 }
 
@@ -320,8 +319,7 @@ enum store_result inbox_list_changes(struct store *store, struct arena *arena,
         if (read_changed(store, arena, view, keys[i].id, &thread))
             buffer_add(&rows, &thread, sizeof thread);
     }
-    *threads = (struct inbox_thread *)(void *)rows.p;
-    *count = rows.n / sizeof **threads;
+    *threads = buffer_array(&rows, sizeof **threads, count);
     return sql_result(store);
 }
 

@@ -73,7 +73,7 @@ static bool read_known(const struct occasion *o, const struct contact *who, bool
     known->sign.last_at = column_integer(s, 1);
     known->sign.parent = column_text(s, 2, o->arena);
     known->sign.since = column_integer(s, 3);
-    known->contact = contact_of_row(s, 4, o->arena);
+    row_read(s, 4, o->arena, &contact_layout, &known->contact);
     sql_stop(s);
     return true;
 }

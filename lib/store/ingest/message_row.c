@@ -115,9 +115,7 @@ static bool read_contact(struct ingest *in, const struct stored_message *known,
                "AND t.id = ?3 AND t.contact_id = c.id)"};
     *contact = (struct contact){0};
     sql_start(in->store, &s, TEXT(known->contact_id), TEXT(known->id), TEXT(known->thread_id));
-    if (sql_row(in->store, &s))
-        *contact = contact_of_row(&s, 0, in->arena);
-    sql_stop(&s);
+    row_find(in->store, &s, in->arena, &contact_layout, contact);
     return !sql_failed(in->store);
 }
 

@@ -38,19 +38,18 @@ struct beginning {
     struct store_erasure *erasure;
 };
 
+#define OF_ERASURE(member) ROW_MEMBER(struct store_erasure, member)
+static const struct row_layout erasure_layout =
+    ROW_LAYOUT(struct store_erasure, OF_ERASURE(contact_id), OF_ERASURE(erased_at),
+               ROW_TIME_MEMBER(struct store_erasure, ended_at));
+
 /* Reads the erasure of the contact, of that user. False: there is none, or on failure. */
 static bool read_erasure(struct store *store, const char *user_id, const char *id,
                          struct store_erasure *erasure) {
     static struct statement s = {.sql = "SELECT contact_id, erased_at, ended_at FROM erasure "
                                         "WHERE contact_id = ?1 AND (user_id = ?2 OR ?2 IS NULL)"};
     sql_start(store, &s, TEXT(id), TEXT(user_id));
-    if (!sql_row(store, &s))
-        return false;
-    column_id(&s, 0, erasure->contact_id);
-    erasure->erased_at = column_integer(&s, 1);
-    erasure->ended_at = column_time(&s, 2);
-    sql_stop(&s);
-    return true;
+    return row_find(store, &s, NULL, &erasure_layout, erasure);
 }
 
 static bool read_owner(struct beginning *b, bool *is_held) {
@@ -566,22 +565,17 @@ enum { STEPS = sizeof steps / sizeof *steps };
 
 /* --- all together --- */
 
+#define OF(member) ROW_MEMBER(struct erasing, member)
+static const struct row_layout due_layout =
+    ROW_LAYOUT(struct erasing, OF(contact_id), OF(user_id), OF(account_id), OF(erased_at), OF(step),
+               OF(place), OF(person.names));
+
 static bool find_due(struct erasing *e) {
     static struct statement s = {
         .sql = "SELECT contact_id, user_id, account_id, erased_at, step, place, names FROM erasure "
                "WHERE ended_at IS NULL AND due_at <= ?1 ORDER BY due_at LIMIT 1"};
     sql_start(e->store, &s, INTEGER(e->now));
-    if (!sql_row(e->store, &s))
-        return false;
-    column_id(&s, 0, e->contact_id);
-    column_id(&s, 1, e->user_id);
-    column_id(&s, 2, e->account_id);
-    e->erased_at = column_integer(&s, 3);
-    e->step = column_integer(&s, 4);
-    e->place = column_text(&s, 5, &e->arena);
-    e->person.names = slice_of(column_text(&s, 6, &e->arena));
-    sql_stop(&s);
-    return e->step >= 0 && e->step < STEPS;
+    return row_fill(e->store, &s, &e->arena, &due_layout, e) && e->step >= 0 && e->step < STEPS;
 }
 
 /* Stores how far the erasure has come since `before`, unless another process was faster. */

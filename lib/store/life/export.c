@@ -1,7 +1,7 @@
 /* Reads the lists of an export (export_list.c) page by page. */
 #include "store/export.h"
 
-#include "engine/sql.h"
+#include "engine/row.h"
 #include "store/contact.h"
 #include "store/life/person.h"
 #include "store/life/removal.h"
@@ -165,19 +165,17 @@ enum store_result store_export_contact(struct store *store, struct arena *arena,
     return result;
 }
 
+#define OF(member) ROW_MEMBER(struct store_export, member)
+static const struct row_layout layout =
+    ROW_LAYOUT(struct store_export, OF(user_id), OF(waba_id), OF(account_name));
+
 static bool read_owner(struct store *store, struct arena *arena, struct store_export *export) {
     static struct statement s = {
         .sql = "SELECT a.user_id, a.waba_id, a.name FROM account a WHERE a.id = ?1 "
                "AND NOT EXISTS (SELECT 1 FROM erasure e WHERE e.contact_id = ?2 "
                "AND e.ended_at IS NULL)"};
     sql_start(store, &s, TEXT(export->account_id), TEXT(export->contact_id));
-    if (!sql_row(store, &s))
-        return false;
-    export->user_id = column_text(&s, 0, arena);
-    export->waba_id = column_text(&s, 1, arena);
-    export->account_name = column_text(&s, 2, arena);
-    sql_stop(&s);
-    return true;
+    return row_fill(store, &s, arena, &layout, export);
 }
 
 static void read_former_ids(struct store *store, struct arena *arena, struct store_export *export) {

@@ -39,7 +39,7 @@ enum store_result store_authenticate_scoped(struct store *store, struct arena *a
     if (found) {
         *token = (struct store_scoped_token){.id = NULL};
         row_read(&s, 0, arena, &access_user_layout, user);
-        row_read(&s, USER_COLUMN_COUNT, arena, &access_token_layout, token);
+        row_read(&s, access_user_layout.count, arena, &access_token_layout, token);
         sql_stop(&s);
         access_cache_keep_user(store, hash, user, token);
     }
@@ -74,7 +74,7 @@ enum store_result store_authenticate_session(struct store *store, struct arena *
     bool found = sql_row(store, &s);
     if (found) {
         row_read(&s, 0, arena, &access_user_layout, user);
-        row_read(&s, USER_COLUMN_COUNT, arena, &session_layout, session);
+        row_read(&s, access_user_layout.count, arena, &session_layout, session);
         sql_stop(&s);
     }
     return sql_found(store, found);
@@ -112,7 +112,7 @@ enum store_result store_find_line(struct store *store, struct arena *arena,
     if (found) {
         *line = (struct line){.is_primary = false};
         row_read(&s, 0, arena, &line_layout, line);
-        row_read(&s, LINE_COLUMN_COUNT, arena, &access_account_layout, &line->account);
+        row_read(&s, line_layout.count, arena, &access_account_layout, &line->account);
         sql_stop(&s);
         if (view->user_id)
             access_cache_keep_line(store, view->user_id, line);

@@ -56,8 +56,7 @@ static struct access_cache *current(struct store *store) {
     sql_start(store, &s);
     const bool is_known = sql_row(store, &s);
     const int64_t version = is_known ? column_integer(&s, 0) : 0;
-    if (is_known)
-        sql_stop(&s);
+    sql_stop(&s);
     if (!is_known || !kept->is_known || version != kept->version)
         forget(kept);
     kept->is_known = is_known;

@@ -15,7 +15,6 @@
     "u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "                  \
     "EXISTS (SELECT 1 FROM account a "                                                             \
     "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
-enum { USER_COLUMN_COUNT = 7 };
 #define TOKEN_COLUMNS "t.id, t.name, t.scopes, t.created_at, t.expires_at, t.line_ids "
 extern const struct row_layout access_user_layout, access_token_layout, access_account_layout;
 

@@ -49,11 +49,7 @@ static bool hold(struct store *store, struct feed *feed) {
     if (!row_write(store, &lock, TEXT(feed->id)))
         return false;
     sql_start(store, &s, TEXT(feed->id));
-    if (!sql_row(store, &s))
-        return false;
-    row_read(&s, 0, NULL, &feed_layout, feed);
-    sql_stop(&s);
-    return true;
+    return row_fill(store, &s, NULL, &feed_layout, feed);
 }
 
 /* Cuts the next time off the list. False: there is none. */

@@ -11,13 +11,10 @@ const struct row_layout outgoing_layout = ROW_LAYOUT(
 
 bool outgoing_is_in_state(struct store *store, struct statement *s, const char *user_id,
                           const char *id, const char *state, bool *exists) {
-    bool is_so = false;
     sql_start(store, s, TEXT(id), TEXT(user_id), TEXT(state));
-    if ((*exists = sql_row(store, s))) {
-        is_so = column_integer(s, 0) != 0;
-        sql_stop(s);
-    }
-    return is_so;
+    const int64_t is_so = row_integer(store, s, -1);
+    *exists = is_so >= 0;
+    return is_so > 0;
 }
 
 /* SQL: whether a view with this own_id has the row `o`. */

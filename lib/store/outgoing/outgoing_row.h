@@ -67,7 +67,6 @@ bool outgoing_waits(struct store *store, const char *account_id, const char *con
     "o.reason, o.error, o.attempts, o.send_at, o.next_at, o.expires_at, o.created_at, "            \
     "o.finished_at, o.wamid, o.by_id, o.by_name, o.retry_of, o.retried_as, "                       \
     "o.campaign_id, " body
-enum { OUTGOING_COLUMN_COUNT = 22 };
 
 extern const struct row_layout outgoing_layout;
 

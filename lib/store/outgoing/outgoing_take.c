@@ -172,9 +172,9 @@ static void read_taken(struct store *store, struct arena *arena, const struct st
     while (sql_row(store, &s)) {
         struct store_outgoing row = {.id = NULL};
         row_read(&s, 0, arena, &outgoing_layout, &row);
-        row.sealed_token = column_blob(&s, OUTGOING_COLUMN_COUNT, arena);
-        row.hindrance = column_text(&s, OUTGOING_COLUMN_COUNT + 1, arena);
-        row.is_marketing = column_integer(&s, OUTGOING_COLUMN_COUNT + 2) != 0;
+        row.sealed_token = column_blob(&s, outgoing_layout.count, arena);
+        row.hindrance = column_text(&s, outgoing_layout.count + 1, arena);
+        row.is_marketing = column_integer(&s, outgoing_layout.count + 2) != 0;
         buffer_add(rows, &row, sizeof row);
     }
 }
