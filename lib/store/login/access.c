@@ -1,14 +1,6 @@
 /* Access: users, their accounts and lines, as requests read them (spec 2.2, 5). */
 #include "store/login/access_cache.h"
 
-#define OF_ACCOUNT(member) ROW_MEMBER(struct store_account, member)
-#define ACCOUNT_MEMBERS                                                                            \
-    OF_ACCOUNT(id), OF_ACCOUNT(user_id), OF_ACCOUNT(waba_id), OF_ACCOUNT(name),                    \
-        OF_ACCOUNT(sealed_token), OF_ACCOUNT(created_at)
-const struct row_layout access_account_layout = ROW_LAYOUT(struct store_account, ACCOUNT_MEMBERS);
-
-#define ACCOUNT_COLUMNS "a.id, a.user_id, a.waba_id, a.name, a.access_token, a.created_at"
-
 enum store_result store_authenticate(struct store *store, struct arena *arena,
                                      const unsigned char token_hash[32], struct store_user *user) {
     static struct statement s = {.sql = "SELECT " USER_COLUMNS

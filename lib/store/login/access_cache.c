@@ -87,6 +87,8 @@ static struct store_scoped_token copy_token(struct arena *arena, struct store_sc
     return token;
 }
 
+const struct row_layout access_account_layout = ROW_LAYOUT(struct store_account, ACCOUNT_MEMBERS);
+
 static struct line copy_line(struct arena *arena, struct line line) {
     row_copy(arena, &line_layout, &line);
     row_copy(arena, &access_account_layout, &line.account);

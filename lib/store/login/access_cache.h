@@ -9,13 +9,18 @@
 #include "store/line.h"
 #include "store/scoped_token.h"
 
-/* SQL: the columns of a user `u` with the primary plan `p`, and of a scoped token `t`, which the
- * layouts read. */
+/* SQL: the columns of a user `u` with the primary plan `p`, of a scoped token `t`, and of an
+ * account `a`, which the layouts read. */
 #define USER_COLUMNS                                                                               \
     "u.id, u.email, u.default_account_id, u.primary_line_id, p.name, p.ends_at, "                  \
     "EXISTS (SELECT 1 FROM account a "                                                             \
     "        WHERE a.user_id = u.id AND a.access_token IS NOT NULL) "
-#define TOKEN_COLUMNS "t.id, t.name, t.scopes, t.created_at, t.expires_at, t.line_ids "
+#define TOKEN_COLUMNS      "t.id, t.name, t.scopes, t.created_at, t.expires_at, t.line_ids "
+#define ACCOUNT_COLUMNS    "a.id, a.user_id, a.waba_id, a.name, a.access_token, a.created_at"
+#define OF_ACCOUNT(member) ROW_MEMBER(struct store_account, member)
+#define ACCOUNT_MEMBERS                                                                            \
+    OF_ACCOUNT(id), OF_ACCOUNT(user_id), OF_ACCOUNT(waba_id), OF_ACCOUNT(name),                    \
+        OF_ACCOUNT(sealed_token), OF_ACCOUNT(created_at)
 extern const struct row_layout access_user_layout, access_token_layout, access_account_layout;
 
 /* Copies the user of the token with this hash into `*user` if it is kept, else false: of a scoped
