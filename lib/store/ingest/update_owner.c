@@ -49,18 +49,23 @@ bool update_owner_find_all(struct ingest *in, const struct store_update *updates
 
 /* The identities and the ids of messages that the updates of an account name. */
 struct names {
-    struct buffer identities, messages; /* of const char * */
+    const char **identities, **messages; /* NULL: the names are only counted */
+    size_t identity_count, message_count;
 };
 
-static void add_name(struct buffer *names, const char *name) {
-    if (name)
-        buffer_add(names, &name, sizeof name);
+static void add_message_id(struct names *names, const char *wamid) {
+    if (wamid && names->messages)
+        names->messages[names->message_count] = wamid;
+    names->message_count += wamid != NULL;
 }
 
 static void add_who(struct names *names, const struct contact *who) {
-    add_name(&names->identities, who->phone);
-    add_name(&names->identities, who->bsuid);
-    add_name(&names->identities, who->parent_bsuid);
+    const char *const identities[] = {who->phone, who->bsuid, who->parent_bsuid};
+    for (size_t i = 0; i < 3; i++) {
+        if (identities[i] && names->identities)
+            names->identities[names->identity_count] = identities[i];
+        names->identity_count += identities[i] != NULL;
+    }
 }
 
 static void add_names(struct names *names, const struct store_update *update) {
@@ -69,17 +74,17 @@ static void add_names(struct names *names, const struct store_update *update) {
     case UPDATE_ECHO:
     case UPDATE_HISTORY:
         add_who(names, &update->message.who);
-        add_name(&names->messages, update->message.wamid);
+        add_message_id(names, update->message.wamid);
         return;
     case UPDATE_STATUS:
         add_who(names, &update->status.who);
-        add_name(&names->messages, update->status.wamid);
+        add_message_id(names, update->status.wamid);
         return;
     case UPDATE_IDENTITY:
         add_who(names, &update->identity.before);
         add_who(names, &update->identity.after);
         return;
-    case UPDATE_LEAD: add_name(&names->messages, update->lead.wamid); return;
+    case UPDATE_LEAD: add_message_id(names, update->lead.wamid); return;
     case UPDATE_OTHER: add_who(names, &update->other.who); return;
     case UPDATE_TEMPLATE:
     case UPDATE_FLOW: return;
@@ -124,15 +129,16 @@ static void lock_users(struct ingest *in, const struct update_run *runs, size_t 
 void update_lock_all(struct ingest *in, const struct store_update *updates,
                      const struct update_run *runs, size_t count) {
     for (const char *id = ""; (id = next_account(runs, count, id));) {
-        struct names names = {buffer_in(in->arena), buffer_in(in->arena)};
-        size_t n;
+        struct names names = {0};
         add_all_names(&names, id, updates, runs, count);
-        const char *const *list = buffer_array(&names.identities, sizeof *list, &n);
-        if (n)
-            sql_lock(in->store, LOCK_IDENTITY, id, list, n);
-        list = buffer_array(&names.messages, sizeof *list, &n);
-        if (n)
-            sql_lock(in->store, LOCK_MESSAGE, id, list, n);
+        names.identities = arena_alloc(in->arena, names.identity_count * sizeof(char *));
+        names.messages = arena_alloc(in->arena, names.message_count * sizeof(char *));
+        names.identity_count = names.message_count = 0;
+        add_all_names(&names, id, updates, runs, count);
+        if (names.identity_count)
+            sql_lock(in->store, LOCK_IDENTITY, id, names.identities, names.identity_count);
+        if (names.message_count)
+            sql_lock(in->store, LOCK_MESSAGE, id, names.messages, names.message_count);
         arena_reset(in->arena);
     }
     lock_users(in, runs, count);
