@@ -877,7 +877,7 @@ read_by() {
         ANALYZE
     # of 3,000 recipients, and of 9,000 sends, 30 of them of the line
     (($(rows_read_by_kept_plan 'WITH person (id)' "'rcp_new'" "'acc_1'" "'cmp_1'" "'7'" "''" 1 "'PT.8'") <= 30))
-    (($(rows_read_by_kept_plan "UPDATE outgoing SET state = 'sending'" "'lin_7'" 2 20 "'snd_1'" "'tak_1'") <= 130))
+    (($(rows_read_by_kept_plan "UPDATE outgoing SET state = 'sending'" "'lin_7'" 2 20 "'snd_1'" "'tak_1'" 7200000) <= 130))
     (($(rows_read_by_kept_plan 'SELECT o.id, o.campaign_id, o.reason...LIMIT 1' "'msg_9'") <= 10))
 }
 
